@@ -142,6 +142,58 @@ test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
   await sample.close()
 })
 
+test('endpoints: live requests', async ({ page, gatehouse }, { parallelIndex }) => {
+  const sample = await createSampleData(gatehouse, parallelIndex)
+  const url = sample.shop.replace('tcp:', 'http:')
+  const send = async () => {
+    for (const path of ['/orders', '/orders/2026-0417', '/products?limit=20']) {
+      await gatehouse.get(`${url}${path}`)
+    }
+    await fetch(`${url}/orders/2026-0417`, { method: 'DELETE' })
+    await fetch(`${url}/customers-of-the-northern-region/archived/2026`)
+    await fetch(`${url}/_db/nowhere/articles`)
+  }
+  await gatehouse.signIn(page, at({ open: sample.shop }))
+  const requests = page.getByRole('region', { name: 'Requests' })
+  const show = () => requests.getByRole('heading').evaluate((heading) => heading.scrollIntoView())
+  await requests.getByRole('button', { name: 'Watch requests' }).click()
+  await expect(requests.getByText('No requests yet.')).toBeVisible()
+  await shoot(page, 'endpoints-panel-requests-none', { prepare: show })
+  await send()
+  await expect(requests.getByText('Database not served')).toBeVisible()
+  await shoot(page, 'endpoints-panel-requests', { prepare: show })
+  await requests.getByRole('button', { name: 'DELETE' }).click()
+  await send()
+  await shoot(page, 'endpoints-panel-requests-open', { prepare: show })
+  await requests.getByLabel('Path').fill('/none')
+  await expect(requests.getByText('No request matches the filter.')).toBeVisible()
+  await shoot(page, 'endpoints-panel-requests-no-match', { prepare: show })
+
+  await page.goto(`${consolePath}/requests`)
+  await expect(page.getByText('Database not served').first()).toBeVisible()
+  await shoot(page, 'endpoints-requests')
+  await page.getByRole('button', { name: 'DELETE' }).first().click()
+  await shoot(page, 'endpoints-requests-open')
+  await page.route('**/_api/request?**', (route) => route.abort())
+  await page.getByLabel('Status').selectOption('429')
+  await expect(page.getByText('Retrying in')).toBeVisible()
+  await shoot(page, 'endpoints-requests-lost')
+  await page.unroute('**/_api/request?**')
+  await becomes(page, 'viewer')
+  await page.route('**/_api/request?**', async (route) => {
+    // Requests of others, as a viewer sees them.
+    const list = (await (await route.fetch({ headers: { accept: '' } })).json()) as object[]
+    const batch = { requests: list.map((each) => ({ ...each, client: null })), leftOut: 1_204 }
+    const body = `event: hello\ndata:\n\ndata: ${JSON.stringify(batch)}\n\n`
+    await route.fulfill({ contentType: 'text/event-stream', body })
+  })
+  await page.reload()
+  await expect(page.getByText('1,204 requests are not shown')).toBeVisible()
+  await page.getByRole('button', { name: 'DELETE' }).first().click()
+  await shoot(page, 'endpoints-requests-viewer')
+  await sample.close()
+})
+
 test('endpoints: forms', async ({ page, gatehouse }, { parallelIndex }) => {
   const sample = await createSampleData(gatehouse, parallelIndex)
   await gatehouse.signIn(page, `${consolePath}/new`)

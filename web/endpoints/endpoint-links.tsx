@@ -15,15 +15,16 @@ import { type EndpointsSearch, readEndpointsSearch } from './use-endpoints-locat
 const views = [
   { to: '/endpoints', key: 'table', label: 'Table' },
   { to: '/endpoints/map', key: 'map', label: 'Map' },
+  { to: '/endpoints/requests', key: 'requests', label: 'Requests' },
 ] as const
 
-/** Switches between the two views of the endpoints, and offers import and export. */
+/** Switches between the views of the endpoints, and offers import and export. */
 export function EndpointLinks(props: {
   /** `undefined` while loading. */
   rows: readonly EndpointRow[] | undefined
   /** The export contains the rows that match the filter. */
   filter: string
-  view: 'table' | 'map'
+  view: (typeof views)[number]['key']
 }) {
   const { rows, filter, view } = props
   const mayChange = useHasRole('operator')
@@ -44,7 +45,7 @@ export function EndpointLinks(props: {
             to={to}
             search={filtered ? { q: filter } : {}}
             className={classes.view}
-            // The path of the map is below that of the table, and both views share search
+            // The paths of the others are below that of the table, and the views share search
             // parameters.
             activeOptions={{ exact: true, includeSearch: false }}
             aria-current={key === view ? 'page' : undefined}
@@ -76,7 +77,7 @@ export function EndpointLinks(props: {
   )
 }
 
-/** The Add endpoint button of the table and the map. Viewers see why it is missing. */
+/** The Add endpoint button of the views. Viewers see why it is missing. */
 export function AddAction({ onAdd }: { onAdd: () => void }) {
   const ownRole = useOwnRole()
   if (!useHasRole('operator')) {

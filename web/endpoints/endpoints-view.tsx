@@ -219,6 +219,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
               changes={
                 changes && {
                   onEdit: changes.edit,
+                  onChangePolicy: ({ address }) => where.changePolicy(address),
                   onRetry: ({ address }) => retry(address),
                   onChangePort: ({ address }) => where.changePort(address),
                   onCloseConnections: ({ address }) => closeConnections(address),

@@ -1,5 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import type { ClientRule } from '../policy/policy-draft.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 
 /** The search parameters of the Endpoints page: filter, order, and the open panel and dialog. */
@@ -17,6 +18,10 @@ export interface EndpointsSearch {
   readonly port?: string
   /** The address of the endpoint whose policy is edited. */
   readonly policy?: string
+  /** A client to block in the form of the policy. */
+  readonly deny?: string
+  /** The only client to allow in the form of the policy. */
+  readonly allow?: string
   /** The address of the endpoint to turn off or on. */
   readonly switch?: string
   /** The address of the endpoint to duplicate. */
@@ -38,7 +43,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  return Object.assign({}, ...['q', 'sort', 'open', 'like', ...DIALOGS].map(text))
+  return Object.assign({}, ...['q', 'sort', 'open', 'like', 'deny', 'allow', ...DIALOGS].map(text))
 }
 
 /**
@@ -69,7 +74,8 @@ export function useEndpointsLocation() {
       edit: (address: string) => openDialog({ edit: address }),
       remove: (address: string) => openDialog({ remove: address }),
       changePort: (address: string) => openDialog({ port: address }),
-      changePolicy: (address: string) => openDialog({ policy: address }),
+      changePolicy: (address: string, change: ClientRule = {}) =>
+        openDialog({ policy: address, ...change }),
       switch: (address: string) => openDialog({ switch: address }),
       bulk: (action: string) => openDialog({ bulk: action }),
       closePanel: () => dialogs.close(at('/endpoints', () => ({}))),

@@ -10,6 +10,7 @@ import { Dialog } from '../ui/overlay/dialog.tsx'
 import { describeLockOut } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import {
+  type ClientRule,
   orDefaults,
   type PolicyDraft,
   policyDraftSchema,
@@ -18,6 +19,7 @@ import {
   toPolicyDraft,
   toPolicyErrors,
   toPolicyInput,
+  withClient,
 } from './policy-draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
 import {
@@ -46,6 +48,8 @@ export interface PolicyDialogProps {
   /** The stored policy; null if the defaults apply. */
   readonly stored: Policy | null
   readonly revision: number | undefined
+  /** A change with which the form opens. */
+  readonly change?: ClientRule | undefined
   readonly check: (policy: Policy | null) => PolicyGuard
   /** Shows the consequences of a policy that disconnects the page or cannot be set. */
   readonly renderGuard: (guard: PolicyGuard) => ReactNode
@@ -58,17 +62,21 @@ interface PolicyValues extends PolicyDraft {
   readonly base: { readonly policy: Policy | null; readonly revision: number | null }
 }
 
-const toValues = (policy: Policy | null, revision: number | undefined): PolicyValues => ({
-  ...toPolicyDraft(policy),
+const toValues = (
+  policy: Policy | null,
+  revision: number | undefined,
+  change: ClientRule = {},
+): PolicyValues => ({
+  ...toPolicyDraft(withClient(policy, change)),
   base: { policy, revision: revision ?? null },
 })
 
 /** The form that changes the policy of an endpoint. */
 export function PolicyDialog(props: PolicyDialogProps) {
-  const { address, mapping, stored, revision, onClose } = props
+  const { address, mapping, stored, revision, change, onClose } = props
   const form = useDraftForm<PolicyValues>({
     draft: `policy of ${address}`,
-    initialValues: useState(() => toValues(stored, revision))[0],
+    initialValues: useState(() => toValues(stored, revision, change))[0],
     schema: policyDraftSchema,
     groups: policyFieldGroups,
   })

@@ -9,6 +9,7 @@ import {
   toPolicyDraft,
   toPolicyErrors,
   toPolicyInput,
+  withClient,
 } from './policy-draft.ts'
 
 const every: Policy = {
@@ -97,5 +98,17 @@ describe('the form', () => {
     })
     expect(toPolicyErrors(origin)).toEqual({ origins: 'Must be * or an origin.' })
     expect(toPolicyErrors(new ApiFailure(409, 1200, 'No.'))).toEqual({ form: 'No.' })
+  })
+})
+
+test('a client is blocked beside others, or is the only one allowed', () => {
+  const stored = { note: 'x', allow: ['10.0.0.0/8'], deny: ['203.0.113.7', '192.0.2.0/24'] }
+  expect(withClient(stored, {})).toBe(stored)
+  expect(withClient(null, { deny: '203.0.113.7' })).toEqual({ deny: ['203.0.113.7'] })
+  expect(withClient(stored, { deny: '203.0.113.7' })).toEqual(stored)
+  expect(withClient(stored, { allow: '203.0.113.7' })).toEqual({
+    note: 'x',
+    allow: ['203.0.113.7'],
+    deny: ['192.0.2.0/24'],
   })
 })

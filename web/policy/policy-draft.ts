@@ -31,6 +31,20 @@ export interface PolicyDraft {
   readonly bodySize: string
 }
 
+/** A change of the clients that a policy admits: one to block, or the only one to allow. */
+export interface ClientRule {
+  readonly deny?: string
+  readonly allow?: string
+}
+
+/** Returns a policy with a change of the clients that it admits. */
+export function withClient(policy: Policy | null, { deny, allow }: ClientRule): Policy | null {
+  const denied = policy?.deny ?? []
+  if (deny !== undefined) return { ...policy, deny: [...new Set([...denied, deny])] }
+  if (allow === undefined) return policy
+  return { ...policy, allow: [allow], deny: denied.filter((each) => each !== allow) }
+}
+
 /** Returns the form fields of a policy; null for the defaults. */
 export function toPolicyDraft(policy: Policy | null): PolicyDraft {
   const { closesAt, allow, deny, anonymous = 'none', cors, rateLimit, ...rules } = policy ?? {}

@@ -35,6 +35,11 @@ interface BuiltIn {
 const pages: readonly BuiltIn[] = [
   { label: 'Endpoints', target: { to: '/endpoints' }, also: 'listeners ports addresses' },
   { label: 'Endpoint map', target: { to: '/endpoints/map' }, also: 'picture lines' },
+  {
+    label: 'Rejected requests',
+    target: { to: '/endpoints/requests' },
+    also: 'live traffic forbidden blocked clients',
+  },
   { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
   { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
   { label: 'People', target: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },

@@ -3,7 +3,7 @@ import { dialog, heading, VIEWER, type View } from './view.ts'
 
 const ENDPOINTS = '/_console/endpoints'
 
-/** The map of endpoints, and their import. */
+/** The map of endpoints, their rejected requests, and their import. */
 export const ENDPOINT_MAP_VIEWS: readonly View[] = [
   {
     name: 'map',
@@ -11,6 +11,17 @@ export const ENDPOINT_MAP_VIEWS: readonly View[] = [
     url: () => `${ENDPOINTS}/map`,
     shows: heading('Endpoints'),
     steps: (page) => page.getByRole('table', { name: 'By database' }).waitFor(),
+  },
+  {
+    name: 'rejected requests',
+    list: true,
+    url: () => `${ENDPOINTS}/requests`,
+    steps: async (page, { mapped }) => {
+      await fetch(`${mapped.replace('tcp:', 'http:')}/articles`)
+      await page.getByRole('button', { name: 'GET /articles' }).first().click()
+    },
+    shows: (page) => page.getByText('The request had no valid token or session.'),
+    changes: [/^Block /, /^Allow only /],
   },
   {
     name: 'import',

@@ -59,6 +59,19 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     ],
   },
   {
+    name: 'endpoint: live requests',
+    list: true,
+    url: ({ mapped }) => withAddress('open', mapped),
+    steps: async (page, { mapped }) => {
+      const requests = page.getByRole('region', { name: 'Requests' })
+      await requests.getByRole('button', { name: 'Watch requests' }).click()
+      await fetch(`${mapped.replace('tcp:', 'http:')}/articles`)
+      await requests.getByRole('button', { name: 'GET /articles' }).first().click()
+    },
+    shows: (page) => page.getByText('The request had no valid token or session.'),
+    changes: [/^Block /, /^Allow only /],
+  },
+  {
     name: 'endpoint: panel of a failed endpoint',
     url: ({ failed }) => withAddress('open', failed),
     shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),

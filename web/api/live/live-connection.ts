@@ -18,12 +18,13 @@ export interface LiveConnection {
   close(): void
 }
 
-export interface StreamOptions {
+/** @typeParam E the events of the stream */
+export interface StreamOptions<E = LiveEvent> {
   readonly url: string
   /** Id of the event to resume after. If undefined, the stream starts now and emits a `reset`. */
   readonly after: string | undefined
   /** Called with each event, and with a `reset` whenever events may have been missed. */
-  readonly onEvent: (event: LiveEvent) => void
+  readonly onEvent: (event: E | { readonly type: 'reset' }) => void
   /** Called on each change of the connection and on each heartbeat. */
   readonly onState: (connection: Connection) => void
   /**
@@ -63,14 +64,14 @@ const JITTER = 0.2
 const MIN_PAUSE_MS = 400
 
 /**
- * Opens a stream of live events, and keeps it open.
+ * Opens a stream of server-sent events, and keeps it open.
  *
  * An EventSource alone hides response statuses, stops retrying after some of them, and does not
  * detect a server that hangs. This function opens a new EventSource after each failure and each
  * timeout, at increasing intervals, if `mayConnect` agrees. Most first failures are brief, so the
  * state stays `connecting` after one; a timeout or a second failure sets it to `lost`.
  */
-export function openStream(options: StreamOptions): Stream {
+export function openStream<E = LiveEvent>(options: StreamOptions<E>): Stream {
   const { url, after, onEvent, onState, mayConnect } = options
   let source: EventSource | undefined
   let check: AbortController | undefined
@@ -137,7 +138,7 @@ export function openStream(options: StreamOptions): Stream {
     })
     stream.onmessage = (message) => {
       onMessage()
-      onEvent(JSON.parse(message.data) as LiveEvent)
+      onEvent(JSON.parse(message.data) as E)
     }
   }
 

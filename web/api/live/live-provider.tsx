@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import {
   createContext,
   type PropsWithChildren,
@@ -31,16 +31,7 @@ export function LiveProvider({ children }: PropsWithChildren) {
       url: `${API_BASE}/_api/events`,
       after: lastEventId(),
       onEvent: invalidation.note,
-      mayConnect: async (signal) => {
-        // The next check must not wait for the request of one that hangs.
-        signal.onabort = () => queryClient.cancelQueries({ queryKey: sessionQuery.queryKey })
-        try {
-          const query = { ...sessionQuery, staleTime: 0, retry: false }
-          return (await queryClient.fetchQuery(query)) !== null
-        } finally {
-          signal.onabort = null
-        }
-      },
+      mayConnect: isSignedIn(queryClient),
     })
     setLive(opened)
     return () => {
@@ -52,12 +43,28 @@ export function LiveProvider({ children }: PropsWithChildren) {
   return <LiveContext value={live}>{children}</LiveContext>
 }
 
+/** Returns a check whether the person is still signed in, before a stream is reopened. */
+export const isSignedIn = (queryClient: QueryClient) => async (signal: AbortSignal) => {
+  // The next check must not wait for the request of one that hangs.
+  signal.onabort = () => queryClient.cancelQueries({ queryKey: sessionQuery.queryKey })
+  try {
+    const query = { ...sessionQuery, staleTime: 0, retry: false }
+    return (await queryClient.fetchQuery(query)) !== null
+  } finally {
+    signal.onabort = null
+  }
+}
+
 const connecting: Connection = { state: 'connecting' }
 const never = () => () => {}
 
 /** Returns the state of the stream of live events, and a function that retries immediately. */
-export function useConnection(): Connection & { tryNow: () => void } {
-  const live = useContext(LiveContext)
+export const useConnection = () => useConnectionOf(useContext(LiveContext))
+
+/** Returns the state of a stream, and a function that retries immediately. */
+export function useConnectionOf(
+  live: LiveConnection | undefined,
+): Connection & { tryNow: () => void } {
   const connection = useSyncExternalStore(
     live?.subscribe ?? never,
     live?.current ?? (() => connecting),

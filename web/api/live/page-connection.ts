@@ -1,3 +1,4 @@
+import type { LiveEvent } from '../../../server/contract/event.ts'
 import { createStore } from '../../ui/store.ts'
 import {
   type Connection,
@@ -11,10 +12,12 @@ import {
 export const HIDDEN_MS = 30_000
 
 /**
- * Connects a page to the stream of live events while it is visible. Without HTTP/2 a browser allows
+ * Connects a page to a stream of server-sent events while it is visible. Without HTTP/2 a browser allows
  * six connections per server, which the streams of hidden pages would use up.
  */
-export function openPageConnection(options: Omit<StreamOptions, 'onState'>): LiveConnection {
+export function openPageConnection<E = LiveEvent>(
+  options: Omit<StreamOptions<E>, 'onState'>,
+): LiveConnection {
   const isVisible = () => document.visibilityState === 'visible'
   const connection = createStore<Connection>({ state: isVisible() ? 'connecting' : 'paused' })
   const onState = (next: Connection) => {

@@ -28,6 +28,16 @@ const mapRoute = createRoute({
   }),
 })
 
+const requestsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/endpoints/requests',
+  validateSearch: readMapSearch,
+  component: lazyPage(
+    async () => (await import('../../endpoints/requests-page.tsx')).RequestsPage,
+    { what: 'the requests' },
+  ),
+})
+
 const importRoute = createRoute({
   getParentRoute: () => endpointsRoute,
   path: '/import',
@@ -52,5 +62,6 @@ const shortRoutes = (['map', 'import'] as const).map((name) =>
 export const endpointRoutes = [
   endpointsRoute.addChildren([addEndpointRoute, importRoute]),
   mapRoute,
+  requestsRoute,
   ...shortRoutes,
 ] as const

@@ -16,7 +16,7 @@ export function PolicyDialogs(props: {
   isSwitch?: boolean
 }) {
   const { address, rows, isSwitch = false } = props
-  const { close } = useEndpointsLocation()
+  const { search, close } = useEndpointsLocation()
   const found = rows.find(({ id }) => id === address)
   // The form stays open if someone removes the endpoint, so that its input is not lost.
   const [begun] = useState(found)
@@ -47,7 +47,7 @@ export function PolicyDialogs(props: {
     onClose: close,
     returnTo: () => revealRow(address),
   }
-  return isSwitch ? <SwitchDialog {...dialog} /> : <PolicyDialog {...dialog} />
+  return isSwitch ? <SwitchDialog {...dialog} /> : <PolicyDialog {...dialog} change={search} />
 }
 
 /** The effects of a policy whose endpoint was removed while the form was open. */

@@ -15,6 +15,7 @@ import { EndpointPolicy } from './endpoint-policy.tsx'
 import { NodeStates } from './node-states.tsx'
 import classes from './panel-body.module.css'
 import { PanelSection } from './panel-section.tsx'
+import { RequestsSection } from './requests-section.tsx'
 import { TrafficSection } from './traffic/traffic-section.tsx'
 import { TryIt } from './try-it.tsx'
 import type { PanelEndpoint } from './use-panel-endpoint.ts'
@@ -70,6 +71,7 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
       {mayChange && !gone && mapping !== null && (
         <EndpointPolicy address={address} mapping={mapping} />
       )}
+      {!gone && mapping !== null && <RequestsSection address={address} />}
       {!gone && mapping !== null && (
         <TryIt address={address} mapping={mapping} listeners={listeners} existing={databases} />
       )}

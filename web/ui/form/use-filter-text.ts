@@ -10,6 +10,7 @@ export type FilteredPage =
   | '/documents/$database'
   | '/endpoints'
   | '/endpoints/map'
+  | '/endpoints/requests'
 
 export interface FilterTextOptions {
   /** Parameter of the URL. Default: `q`. */

@@ -3,6 +3,7 @@ import { type Ref, useEffect } from 'react'
 import {
   IconAdjustments,
   IconCopy,
+  IconPencil,
   IconPlugConnected,
   IconPlugX,
   IconRefresh,
@@ -25,6 +26,7 @@ export interface EndpointMenuProps {
 
 export interface EndpointChanges {
   readonly onEdit: (row: EndpointRow) => void
+  readonly onChangePolicy: (row: EndpointRow) => void
   readonly onRetry: (row: EndpointRow) => void
   readonly onChangePort: (row: EndpointRow) => void
   readonly onCloseConnections: (row: EndpointRow) => void
@@ -78,9 +80,14 @@ export function EndpointMenu(props: EndpointMenuProps) {
           Copy address
         </Menu.Item>
         {changes !== undefined && !removed && (
-          <Menu.Item leftSection={<IconAdjustments />} onClick={act(changes.onEdit)}>
-            Edit mapping
-          </Menu.Item>
+          <>
+            <Menu.Item leftSection={<IconAdjustments />} onClick={act(changes.onEdit)}>
+              Edit mapping
+            </Menu.Item>
+            <Menu.Item leftSection={<IconPencil />} onClick={act(changes.onChangePolicy)}>
+              Change policy…
+            </Menu.Item>
+          </>
         )}
         {changes !== undefined && row.state === 'failed' && (
           <Menu.Item leftSection={<IconRefresh />} onClick={act(changes.onRetry)}>

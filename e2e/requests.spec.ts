@@ -1,0 +1,163 @@
+import type { Page } from '@playwright/test'
+import { chooseInMenu, consolePath } from './support/page/endpoints-page.ts'
+import { expectAccessible } from './support/page/expect-accessible.ts'
+import { expect, type Gatehouse, test } from './support/server/gatehouse.ts'
+
+const API = '/_db/_system/_api'
+
+const requestsOf = (page: Page, address: string) =>
+  page.getByRole('dialog', { name: address, exact: true }).getByRole('region', { name: 'Requests' })
+const policyForm = (page: Page, address: string) =>
+  page.getByRole('dialog', { name: `Policy of ${address}` })
+
+/** Adds an endpoint for a database with a document; returns its address and the document's URL. */
+async function addBlog(gatehouse: Gatehouse) {
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post(`${API}/database`, { name: 'blog' })
+  await gatehouse.post('/_db/blog/articles', { id: 'one', title: 'One' })
+  await gatehouse.post(`${API}/endpoint`, { endpoint: address, databases: ['blog'] })
+  return { address, url: `http://127.0.0.1:${port}/articles/one` }
+}
+
+test('An operator follows the requests of an endpoint, and blocks a client', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address, url } = await addBlog(gatehouse)
+  await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: address })}`)
+  const requests = requestsOf(page, address)
+  await requests.getByRole('button', { name: 'Watch requests' }).click()
+  await expect(requests).toContainText('No requests yet. New ones will appear here.')
+  await expect(requests.getByRole('status')).toHaveText('Live')
+  await expectAccessible(page)
+
+  expect((await gatehouse.get(url)).status).toBe(200)
+  const rows = requests.getByRole('rowheader')
+  await expect(rows).toHaveCount(1)
+  expect((await fetch(`${url}?token=hidden`)).status).toBe(401)
+  await expect(rows).toHaveText([/GET \/articles\/one127.0.0.1No valid token/, /GET/])
+
+  // An open row pauses the tail.
+  const rejected = rows.first().getByRole('button')
+  await rejected.click()
+  await expect(requests).toContainText('The request had no valid token or session.')
+  await expect(requests).toContainText('not authenticated')
+  await expect(requests.getByRole('status')).toHaveText('Paused')
+  await expectAccessible(page)
+  await fetch(url, { method: 'DELETE' })
+  await expect(requests.getByRole('button', { name: 'Resume · 1 new' })).toBeVisible()
+  await expect(rows).toHaveCount(2)
+  await rejected.click()
+  await expect(rows).toHaveText([/DELETE/, /GET/, /GET/])
+
+  await requests.getByRole('button', { name: 'Pause' }).click()
+  await requests.getByLabel('Path').fill('/shop')
+  await expect(requests).toContainText('No request matches the filter.')
+  await expectAccessible(page)
+  await requests.getByRole('button', { name: 'Clear filters' }).click()
+  await expect(rows).toHaveCount(3)
+  // The server selects by status, with a new stream.
+  await requests.getByLabel('Status').selectOption('Rejected')
+  await expect(rows).toHaveText([/DELETE/, /GET/])
+  await expect(requests.getByRole('button', { name: 'Pause' })).toBeVisible()
+
+  // The node records other requests only while someone follows them.
+  await requests.getByRole('button', { name: 'Stop watching' }).click()
+  const list = `${API}/request?${new URLSearchParams({ endpoint: address })}`
+  const isRecorded = async (path: string) => {
+    await gatehouse.get(new URL(path, url).href)
+    return JSON.stringify((await gatehouse.get(list)).body).includes(path)
+  }
+  let sent = 0
+  await expect.poll(() => isRecorded(`/articles/none-${++sent}`)).toBe(false)
+  await requests.getByRole('button', { name: 'Watch requests' }).click()
+
+  await rejected.click()
+  await requests.getByRole('button', { name: 'Allow only 127.0.0.1' }).click()
+  const form = policyForm(page, address)
+  await expect(form).toContainText('Allowed clients: 127.0.0.1 (was all)')
+  await page.keyboard.press('Escape')
+  await requests.getByRole('button', { name: 'Block 127.0.0.1' }).click()
+  await expect(form.getByLabel('Blocked')).toHaveValue('127.0.0.1')
+  await expect(form).toContainText('Blocked clients: 127.0.0.1 (was none)')
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toBeHidden()
+  const send = () =>
+    fetch(url).then(
+      ({ status }) => status,
+      () => 'refused',
+    )
+  // A connection that is open already gets 403.
+  await expect.poll(send).toBe('refused')
+  await requests.getByRole('button', { name: 'Resume' }).click()
+  await expect(rows.first()).toHaveText(/Connection refused127.0.0.1Client not admitted/)
+  await rejected.click()
+  await expect(requests).toContainText(
+    'The connection was refused. The endpoint does not admit the address 127.0.0.1',
+  )
+
+  // The row of the table leads to the same form, without a change.
+  await page.keyboard.press('Escape')
+  await chooseInMenu(page, address, 'Change policy…')
+  await expect(form.getByRole('button', { name: 'Save policy' })).toHaveAttribute(
+    'aria-disabled',
+    'true',
+  )
+})
+
+test('The Requests view shows rejected requests of all endpoints, and reconnects', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/_api\/request\?/)
+  const { address, url } = await addBlog(gatehouse)
+  await gatehouse.signIn(page, consolePath)
+  await page
+    .getByRole('navigation', { name: 'View' })
+    .getByRole('link', { name: 'Requests' })
+    .click()
+  await expect(page).toHaveTitle('Requests · Endpoints · Gatehouse')
+  const status = page
+    .locator('main')
+    .getByRole('status')
+    .filter({ hasText: /Live|No connection/ })
+  await expect(status).toHaveText('Live')
+  await gatehouse.get(url)
+  await fetch(url)
+  const table = page.getByRole('table', { name: 'Rejected requests' })
+  const row = table.getByRole('row').filter({ hasText: address })
+  await expect(row).toHaveCount(1)
+  await expect(row).toContainText(/GET \/articles\/one.*No valid token.*401/)
+  await expectAccessible(page)
+
+  // The filter of endpoints applies to their requests.
+  const filter = page.getByRole('searchbox', { name: 'Filter endpoints' })
+  await filter.fill('db:none')
+  await expect(page.getByText('No request matches the filter.')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filters' }).last().click()
+  await expect(filter).toHaveValue('')
+  await expect(row).toHaveCount(1)
+
+  await page.route('**/_api/request?**', (route) => route.abort())
+  // The server selects by a whole address.
+  await page.getByLabel('Client').fill('127.0.0.1')
+  await expect(status).toHaveText('No connection.')
+  await expect(row).toHaveCount(1)
+  await expectAccessible(page)
+  await fetch(`${url}?again`)
+  await page.unroute('**/_api/request?**')
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await expect(status).toHaveText('Live')
+  await expect(row).toHaveCount(2)
+
+  await row.first().getByRole('link', { name: address }).click()
+  await expect(requestsOf(page, address)).toBeVisible()
+  await page.goBack()
+  await row.first().getByRole('button').click()
+  await page.getByRole('button', { name: 'Block 127.0.0.1' }).click()
+  await expect(policyForm(page, address)).toContainText('Blocked clients: 127.0.0.1 (was none)')
+  await page.keyboard.press('Escape')
+  await expect(requestsOf(page, address)).toBeVisible()
+})

@@ -1,0 +1,66 @@
+import type { RequestBatch, RequestEntry } from '../../server/contract/endpoints/request.ts'
+
+/** Number of requests that a tail keeps. */
+const MAX_REQUESTS = 200
+
+/** The requests that a stream has sent, newest first, and the number that it left out. */
+export interface Tail extends RequestBatch {}
+
+/** Returns a tail with the next requests of its stream, without the oldest ones. */
+export const addBatch = (tail: Tail, { requests, leftOut }: RequestBatch): Tail => ({
+  requests: [...requests, ...tail.requests].slice(0, MAX_REQUESTS),
+  leftOut: tail.leftOut + leftOut,
+})
+
+/** Identifies a request. The ids of a node begin again when it restarts. */
+export const keyOf = ({ node, id, time }: RequestEntry): string => `${node} ${id} ${time}`
+
+/** The filter of a tail, as typed. */
+export interface TailFilter {
+  /** A status or a class of them, or `rejected`; empty for all. */
+  readonly status: string
+  /** An IP address or a part of one. */
+  readonly client: string
+  /** A part of the path. */
+  readonly path: string
+}
+
+export const NO_FILTER: TailFilter = { status: '', client: '', path: '' }
+
+/** Returns the canonical IP address that a text is; undefined if it is no complete address. */
+function toAddress(text: string): string | undefined {
+  const isV6 = text.includes(':')
+  const url = `http://${isV6 ? `[${text}]` : text}`
+  if (!URL.canParse(url)) return undefined
+  const { hostname } = new URL(url)
+  if (isV6) return hostname.slice(1, -1)
+  return hostname === text && text.split('.').length === 4 ? text : undefined
+}
+
+/**
+ * Returns the query of a stream. The server selects by what it can, because it sends a limited number
+ * of requests per second.
+ *
+ * @param endpoint the address; undefined for the rejected requests of all endpoints.
+ */
+export function toStreamQuery(endpoint: string | undefined, filter: TailFilter): string {
+  const query = new URLSearchParams(endpoint === undefined ? { rejected: 'true' } : { endpoint })
+  if (filter.status === 'rejected') query.set('rejected', 'true')
+  else if (filter.status !== '') query.set('status', filter.status)
+  const client = toAddress(normalize(filter.client))
+  if (client !== undefined) query.set('client', client)
+  return query.toString()
+}
+
+/** Returns a function that tells whether a request matches a filter. */
+export function toMatch(filter: TailFilter): (request: RequestEntry) => boolean {
+  const [text, part] = [normalize(filter.client), normalize(filter.path)]
+  const address = toAddress(text)
+  const digits = filter.status.replace('xx', '')
+  return ({ status, rejected, client, path }) =>
+    (filter.status === 'rejected' ? rejected !== null : `${status ?? ''}`.startsWith(digits)) &&
+    (address === undefined ? (client ?? '').includes(text) : client === address) &&
+    (path ?? '').toLowerCase().includes(part)
+}
+
+const normalize = (text: string): string => text.trim().toLowerCase()
