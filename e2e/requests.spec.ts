@@ -99,7 +99,7 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
 
   // The row of the table leads to the same form, without a change.
   await page.keyboard.press('Escape')
-  await chooseInMenu(page, address, 'Change policy…')
+  await chooseInMenu(page, address, 'Edit policy')
   await expect(form.getByRole('button', { name: 'Save policy' })).toHaveAttribute(
     'aria-disabled',
     'true',

@@ -48,7 +48,7 @@ const expected = {
     finds: [] as string[],
   },
   operator: {
-    menu: ['Copy address', 'Edit mapping', 'Change policy…', 'Remove endpoint'],
+    menu: ['Copy address', 'Edit mapping', 'Edit policy', 'Remove endpoint'],
     roles: ['Viewer', 'Editor', 'Operator'],
     finds: ['Add endpoint', 'Create database'] as string[],
   },

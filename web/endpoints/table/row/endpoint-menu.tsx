@@ -85,7 +85,7 @@ export function EndpointMenu(props: EndpointMenuProps) {
               Edit mapping
             </Menu.Item>
             <Menu.Item leftSection={<IconPencil />} onClick={act(changes.onChangePolicy)}>
-              Change policy…
+              Edit policy
             </Menu.Item>
           </>
         )}
