@@ -45,7 +45,7 @@ const SINGLE = 300
 /** How long health is measured without connections, ms. */
 const IDLE_TIME = 20_000
 /** Rounds after each start, duration of a slice and of a warm-up, ms, with `--against`. */
-const POLICY_ROUNDS = { rounds: 5, slice: 1_500, warmUp: 5_000 }
+const POLICY_ROUNDS = { rounds: 20, slice: 500, warmUp: 5_000 }
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 20 * 60_000
 
