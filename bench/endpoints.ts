@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '30' },
     against: { type: 'string' },
-    starts: { type: 'string', default: '6' },
+    starts: { type: 'string', default: '8' },
   },
 })
 const SIZES = [1, 100, 1_000, 5_000]
@@ -45,7 +45,7 @@ const SINGLE = 300
 /** How long health is measured without connections, ms. */
 const IDLE_TIME = 20_000
 /** Rounds after each start, duration of a slice and of a warm-up, ms, with `--against`. */
-const POLICY_ROUNDS = { rounds: 20, slice: 500, warmUp: 5_000 }
+const POLICY_ROUNDS = { rounds: 30, slice: 250, warmUp: 5_000 }
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 20 * 60_000
 
