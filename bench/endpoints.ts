@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { fsyncSync, openSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { measurePolicies } from './endpoints/measure-policies.ts'
 import { addFigure } from './figures.ts'
+import { showSlices } from './load/rounds.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { startCaddy } from './peers/caddy.ts'
 import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
@@ -11,13 +13,24 @@ import { isClosed, respondsOk, waitUntil } from './servers/address.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import type { Subject } from './servers/process.ts'
+import type { Attack } from './stalls/attack.ts'
+import { attack as refusedConnections } from './stalls/attacks/refused-connections.ts'
+import { measure as measureAttack } from './stalls/measure.ts'
 import { withinBudget } from './time-budget.ts'
 
 // Measures how long it takes to add and remove endpoints, one at a time and in bulk, for
-// Gatehouse and Caddy in one run. docs/benchmarks.md explains the measurements.
+// Gatehouse and Caddy in one run; with --against, what their policies cost instead.
+// docs/benchmarks.md explains the measurements.
+//
+//   npm run bench:endpoints
+//   npm run bench:endpoints -- --against ../before    # compared with the version in this folder
 
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '30' } },
+  options: {
+    rounds: { type: 'string', default: '30' },
+    against: { type: 'string' },
+    starts: { type: 'string', default: '8' },
+  },
 })
 const SIZES = [1, 100, 1_000, 5_000]
 /** The largest size with a Caddy; its changes take half a second with 5,000 listeners. */
@@ -29,6 +42,10 @@ const CHANGED_PORT = 18_000
 /** Number of endpoints in a bulk change, and number of endpoints added by single requests. */
 const BULK = 10_000
 const SINGLE = 300
+/** How long health is measured without connections, ms. */
+const IDLE_TIME = 20_000
+/** Rounds after each start, duration of a slice and of a warm-up, ms, with `--against`. */
+const POLICY_ROUNDS = { rounds: 30, slice: 250, warmUp: 5_000 }
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 20 * 60_000
 
@@ -207,16 +224,61 @@ async function measureBulk(): Promise<void> {
   print()
 }
 
+/** Compares reads through endpoints with policies with those of another version. */
+async function comparePolicies(before: string): Promise<void> {
+  const { ratiosOf, slices } = await measurePolicies(before, {
+    ...POLICY_ROUNDS,
+    starts: Number(options.starts),
+  })
+  showSlices('Read by id', slices, {
+    before: 'the version before',
+    plain: 'no policy',
+    rules: 'every rule set',
+    log: 'access log',
+  })
+  for (const [kind, what, max] of [
+    ['plain', 'no policy', 1.03],
+    ['rules', 'every rule set', 1.12],
+    ['log', 'access log', 1.2],
+  ] as const) {
+    const each = ratiosOf(kind)
+    const value = spread(each, (ratio) => ratio.toFixed(3))
+    const met = quantile(each) <= max
+    printVerdict(`CPU time of a read, ${what} : before`, value, `at most ${max}`, met)
+  }
+  print()
+}
+
+/** Measures health while connections to another endpoint are refused, and without them. */
+async function measureRefusals(): Promise<void> {
+  const wait: Attack = { name: 'no connections', prepare: async () => () => pause(IDLE_TIME) }
+  for (const attack of [wait, refusedConnections]) {
+    const { name, times, failed, answers, duration, ended } = await measureAttack(attack)
+    const worst = times[2] ?? Number.NaN
+    const met = ended && failed === 0 && worst < 100
+    printVerdict(`slowest health check, ms: ${name}`, ms(worst), 'under 100', met)
+    const ends = [...answers].map(([end, number]) => `${count(number)} × ${end}`)
+    print(`    in ${ms(duration / 1_000)} s ${ends.join(', ')}`)
+  }
+  print()
+}
+
 limitDuration(MAX_DURATION)
 
-const caddy = caddyVersion()
 printMachine()
-print(
-  caddy === undefined
-    ? 'Caddy is not installed (apt-get install caddy) and is not measured.'
-    : `Caddy ${caddy}`,
-)
-print()
-await measureChanges(caddy !== undefined)
-await measureBulk()
+if (options.against === undefined) {
+  const caddy = caddyVersion()
+  print(
+    caddy === undefined
+      ? 'Caddy is not installed (apt-get install caddy) and is not measured.'
+      : `Caddy ${caddy}`,
+  )
+  print()
+  await measureChanges(caddy !== undefined)
+  await measureBulk()
+} else {
+  print()
+  await comparePolicies(resolve(options.against))
+  await measureRefusals()
+}
 printEnd()

@@ -1,4 +1,4 @@
-import { Hono, type HonoRequest } from 'hono'
+import { Hono, type HonoRequest, type MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { Logger } from 'pino'
 import type { AccessModule } from './access/module.ts'
@@ -78,8 +78,13 @@ export function createApp(modules: AppModules) {
   const app = base
     .use(securityHeaders)
     .use(compressResponses())
-    .use(requireFresh({ catchUp: modules.changes.catchUp, freshness: health.freshness }))
-    .use(requireAdmitted(http.clientOf))
+    .use(
+      requireFresh({
+        catchUp: modules.changes.catchUp,
+        freshness: health.freshness,
+        admit: requireAdmitted(http.clientOf),
+      }),
+    )
     .use('/_console/*', ownHost)
     .use('/_oauth2/*', ownHost)
     .use('/_idp/*', ownHost)
@@ -181,15 +186,20 @@ interface RequireFreshDeps {
   readonly catchUp: () => Promise<void> | undefined
   /** Undefined with SQLite, where each request checks the store for changes. */
   readonly freshness: { isFresh(): boolean; require(): Promise<void> | undefined } | undefined
+  /** Checks the client, once the policy of the endpoint is current. */
+  readonly admit: MiddlewareHandler<AppEnv>
 }
 
-/** Waits until the state that a request reads is current. Fails with `unavailable`. */
-const requireFresh = ({ catchUp, freshness }: RequireFreshDeps) =>
+/**
+ * Waits until the state that a request reads is current, then admits its client. Fails with
+ * `unavailable`. One middleware for both costs a read less than two.
+ */
+const requireFresh = ({ catchUp, freshness, admit }: RequireFreshDeps) =>
   createMiddleware<AppEnv>((c, next) => {
-    if (needsNoStore(c.req.path)) return next()
+    if (needsNoStore(c.req.path)) return admit(c, next)
     const isStale = freshness !== undefined && !freshness.isFresh() && !servesStale(c.req)
     const waiting = isStale ? freshness.require() : catchUp()
-    return waiting?.then(next) ?? next()
+    return waiting?.then(() => admit(c, next)) ?? admit(c, next)
   })
 
 /** Returns whether a path works without the store: health checks, the style of error pages. */

@@ -1,5 +1,6 @@
-import type { AuditEntry, AuditQuery } from '../contract/audit.ts'
+import type { AuditEntry } from '../contract/audit.ts'
 import type { Store } from '../storage/store.ts'
+import type { AuditSearch } from './find-rows.ts'
 import { recordRejection } from './record.ts'
 import { type PrintedAuditPage, type ReservePage, readAuditPage } from './repository.ts'
 
@@ -9,14 +10,14 @@ import { type PrintedAuditPage, type ReservePage, readAuditPage } from './reposi
  */
 export interface AuditLog {
   /** Returns a page of the log. See `repository.ts`. */
-  page(query: AuditQuery, reserve: ReservePage): Promise<PrintedAuditPage>
+  page(search: AuditSearch, reserve: ReservePage): Promise<PrintedAuditPage>
   /** Records a rejected change. See `record.ts`. */
   recordRejection(entry: AuditEntry): Promise<void>
 }
 
 export function createAuditLog(store: Store): AuditLog {
   return {
-    page: (query, reserve) => readAuditPage(store, query, reserve),
+    page: (search, reserve) => readAuditPage(store, search, reserve),
     recordRejection: (entry) => recordRejection(store, entry),
   }
 }

@@ -1,8 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
 import { nextTurn } from '../concurrency/turns.ts'
+import type { Scope } from '../contract/access/scope.ts'
 import type { AuditQuery } from '../contract/audit.ts'
-import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit-action.ts'
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  DATABASE_CHANGES,
+  MAPPING_CHANGES,
+} from '../contract/audit-action.ts'
 import type { Store } from '../storage/store.ts'
+
+/** What a reader searches for. */
+export interface AuditSearch extends AuditQuery {
+  /** Finds only rows that name no other databases, and no people or tokens; null: all rows. */
+  readonly scope?: Scope
+}
 
 /** Limits of the search for one page. */
 export interface SearchBounds {
@@ -14,6 +26,9 @@ export interface SearchBounds {
 
 /** Keeps a statement to a few ms and a page to 20,000 rows. */
 const BOUNDS: SearchBounds = { rows: 1_000, lookups: 20 }
+
+/** The bounds of a search with a scope, which reads mappings of up to 1,000 names. */
+const SCOPED_BOUNDS: SearchBounds = { rows: 50, lookups: 20 }
 
 /**
  * Maximum number of actors that are looked up in the index. Beyond it, the search scans the log.
@@ -50,11 +65,11 @@ interface Span {
  */
 export async function findAuditRows(
   store: Store,
-  query: AuditQuery,
-  bounds: SearchBounds = BOUNDS,
+  query: AuditSearch,
+  bounds: SearchBounds = query.scope ? SCOPED_BOUNDS : BOUNDS,
 ): Promise<FoundRows> {
   const { limit = 50 } = query
-  const conditions = conditionsOf(query)
+  const conditions = conditionsOf(store, query)
   const branches = await branchesOf(store, query)
   let span = await spanOf(store, query)
   const found: FoundRows['found'][number][] = []
@@ -91,7 +106,7 @@ function scannedRows({ db }: Store, branches: readonly Condition[], span: Span, 
   const newest = (branch: Condition) =>
     db
       .selectFrom('audit')
-      .select(['seq', 'at', 'actor', 'action', 'target', 'change'])
+      .select(['seq', 'at', 'actor', 'action', 'target', 'outcome', 'change'])
       .select(sql<number>`octet_length("before") + octet_length("after")`.as('bytes'))
       .where('seq', '<', span.before)
       .where('seq', '>', span.after)
@@ -109,7 +124,10 @@ function scannedRows({ db }: Store, branches: readonly Condition[], span: Span, 
 }
 
 /** Returns the conditions of a filter; a row must match all of them. */
-function conditionsOf({ who, what, which, change, from, to }: AuditQuery): Condition[] {
+function conditionsOf(
+  store: Store,
+  { who, what, which, change, from, to, scope }: AuditSearch,
+): Condition[] {
   return [
     ...(from === undefined ? [] : [sql<boolean>`at >= ${Date.parse(from)}`]),
     ...(to === undefined ? [] : [sql<boolean>`at < ${Date.parse(to)}`]),
@@ -117,7 +135,28 @@ function conditionsOf({ who, what, which, change, from, to }: AuditQuery): Condi
     ...(which === undefined ? [] : [sql<boolean>`target = ${which}`]),
     ...(change === undefined ? [] : [sql<boolean>`change = ${change}`]),
     ...(who === undefined ? [] : [beginsWith(sql`lower(actor)`, who)]),
+    ...(scope == null ? [] : [namesOnly(store, scope)]),
   ]
+}
+
+/** Returns the condition that a row names only databases of a scope, and no people or tokens. */
+function namesOnly({ engine }: Store, scope: readonly string[]): Condition {
+  const [elements, find, asJson] =
+    engine === 'sqlite'
+      ? [sql.raw('json_each'), sql.raw('instr'), sql.raw('')]
+      : [sql.raw('json_array_elements_text'), sql.raw('strpos'), sql.raw('::json')]
+  const names = sql`(select value from ${elements}((${JSON.stringify(scope)})${asJson}))`
+  // Cuts the list out of the text: PostgreSQL cannot parse every policy that may follow it.
+  const exceeds = (values: RawBuilder<unknown>) => sql`exists (
+    select 1 from audit as entry, ${elements}((
+      case when ${values} like '{"databases":[%'
+        then substr(${values}, 14, ${find}(${values}, ']') - 13) else '[]' end)${asJson}) as named
+    where entry.seq = scanned.seq and named.value not in ${names})`
+  return sql<boolean>`case
+    when action in (${sql.join(MAPPING_CHANGES)}) then outcome = 'done'
+      and not ${exceeds(sql`entry."before"`)} and not ${exceeds(sql`entry."after"`)}
+    else action in (${sql.join(DATABASE_CHANGES)})
+      and substr(target, 1, ${find}(target || '/', '/') - 1) in ${names} end`
 }
 
 /**
@@ -126,7 +165,7 @@ function conditionsOf({ who, what, which, change, from, to }: AuditQuery): Condi
  */
 async function branchesOf(
   store: Store,
-  { who, what, which, change }: AuditQuery,
+  { who, what, which, change, scope }: AuditSearch,
 ): Promise<Condition[]> {
   if (change !== undefined) return [sql<boolean>`change = ${change}`]
   if (which !== undefined) {
@@ -134,7 +173,9 @@ async function branchesOf(
   }
   if (what !== undefined) return actionsOf(what).map((action) => sql<boolean>`action = ${action}`)
   const actors = who === undefined ? undefined : await actorsOf(store, who)
-  return actors?.map((actor) => sql<boolean>`${foldedActor(store)} = ${actor}`) ?? [MATCH_ALL]
+  if (actors) return actors.map((actor) => sql<boolean>`${foldedActor(store)} = ${actor}`)
+  if (scope == null) return [MATCH_ALL]
+  return [...MAPPING_CHANGES, ...DATABASE_CHANGES].map((each) => sql<boolean>`action = ${each}`)
 }
 
 const MATCH_ALL = sql<boolean>`1 = 1`

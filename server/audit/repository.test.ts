@@ -1,16 +1,16 @@
 import { expect, test, vi } from 'vitest'
-import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit.ts'
+import type { AuditEntry, AuditPage, AuditRow } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
-import type { SearchBounds } from './find-rows.ts'
+import type { AuditSearch, SearchBounds } from './find-rows.ts'
 import { createRecorder } from './record.ts'
 import { readAuditPage } from './repository.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const START = Date.parse('2026-01-01T12:00:00Z')
-const readPage = async (store: Store, query: AuditQuery, bounds?: SearchBounds) => {
+const readPage = async (store: Store, query: AuditSearch, bounds?: SearchBounds) => {
   const { rows, next } = await readAuditPage(store, query, () => undefined, bounds)
   return { rows: rows.map((row): AuditRow => JSON.parse(row)), next }
 }
@@ -33,7 +33,7 @@ forEachEngine((engine) => {
     )
     return store
   }
-  const seqs = async (store: Store, query: AuditQuery) =>
+  const seqs = async (store: Store, query: AuditSearch) =>
     (await readPage(store, query)).rows.map(({ seq }) => seq)
 
   test('returns each row as it was recorded', async () => {
@@ -56,7 +56,7 @@ forEachEngine((engine) => {
     })
   })
 
-  test.each<[string, AuditQuery, number[]]>([
+  test.each<[string, AuditSearch, number[]]>([
     ['the beginning of the actor', { who: 'github:1' }, [1]],
     ['an actor in either case', { who: 'GITHUB' }, [2, 1]],
     ['a pattern, taken literally', { who: '%github' }, []],
@@ -84,7 +84,7 @@ forEachEngine((engine) => {
     expect(second).toMatchObject({ rows: [{ seq: 2 }, { seq: 1 }], next: null })
   })
 
-  test.each<[string, AuditQuery, number[][]]>([
+  test.each<[string, AuditSearch, number[][]]>([
     ['no index', { to: '2026-01-02T12:00:00Z' }, [[], [1], []]],
     ['the index of actors', { who: 'github:1' }, [[1], []]],
     ['the index of actions', { what: 'endpoint', who: 'github:1' }, [[], [1], []]],
@@ -110,6 +110,36 @@ forEachEngine((engine) => {
       expect(pages).toEqual(found)
     },
   )
+
+  test('finds the rows of a scope, in pages of a limited search', async () => {
+    const store = await engine.open()
+    const mapping = (...databases: string[]) => ({ databases })
+    const at = (action: AuditEntry['action'], before: unknown, after: unknown, more = {}) =>
+      entry({ action, target: 'tcp://127.0.0.1:1', before, after, ...more })
+    const policy = { note: 'a nul \0, and a list: {"databases":["shop"]}' }
+    await recordAll(store, [
+      at('endpoint.add', null, mapping('blog')),
+      at('endpoint.map', mapping('blog'), mapping('blog', 'shop')),
+      at('endpoint.map', mapping('shop'), mapping()),
+      at('endpoint.remove', { ...mapping('blog'), policy }, null),
+      at('endpoint.add', null, { refused: 'conflict' }, { outcome: 'refused' }),
+      at('policy.set', null, { policy }),
+      entry({ action: 'index.create', target: 'blog/articles/by-author' }),
+      entry({ action: 'schema.set', target: 'blogs/articles' }),
+      entry({ action: 'token.create', target: 'blog' }),
+      entry(),
+    ])
+    const scope = ['news', 'blog']
+    expect(await seqs(store, { scope })).toEqual([10, 7, 4, 1])
+    expect(await seqs(store, { scope, what: 'endpoint' })).toEqual([4, 1])
+    expect(await seqs(store, { scope, who: 'github:1', which: 'blog' })).toEqual([10])
+    expect(await readPage(store, { scope, limit: 2 })).toMatchObject({ next: 7 })
+    const bounds = { rows: 2, lookups: 2 }
+    const first = await readPage(store, { scope }, bounds)
+    expect(first).toMatchObject({ rows: [{ seq: 10 }, { seq: 7 }], next: 5 })
+    const second = await readPage(store, { scope, before: 5 }, bounds)
+    expect(second).toMatchObject({ rows: [{ seq: 4 }, { seq: 1 }] })
+  })
 
   test('copies what was changed without parsing it', async () => {
     const store = await engine.open()

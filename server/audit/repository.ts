@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import { nextTurn } from '../concurrency/turns.ts'
-import { type AuditPage, type AuditQuery, auditRow } from '../contract/audit.ts'
+import { type AuditPage, auditRow } from '../contract/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { limitBytes } from '../storage/changes/portions.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { AuditTable } from '../storage/tables.ts'
-import { findAuditRows, type SearchBounds } from './find-rows.ts'
+import { type AuditSearch, findAuditRows, type SearchBounds } from './find-rows.ts'
 
 /** Maximum size of the rows of a page, bytes: 4 MiB. */
 const PAGE_BYTES = 4 * 1024 * 1024
@@ -30,11 +30,11 @@ export interface PrintedAuditPage extends Pick<AuditPage, 'next'> {
  */
 export async function readAuditPage(
   store: Store,
-  query: AuditQuery,
+  search: AuditSearch,
   reserve: ReservePage,
   bounds?: SearchBounds,
 ): Promise<PrintedAuditPage> {
-  const { found, next } = await findAuditRows(store, query, bounds)
+  const { found, next } = await findAuditRows(store, search, bounds)
   const fit = limitBytes(found, PAGE_BYTES)
   const page = found.slice(0, fit)
   if (page.length === 0) return { rows: [], next }

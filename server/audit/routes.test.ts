@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Principal } from '../contract/access/principal.ts'
 import type { AuditPage } from '../contract/audit.ts'
 import {
   endpointPath,
@@ -155,7 +156,10 @@ test('a page reserves memory of its response', async () => {
   }
   const routes = auditRoutes(
     log,
-    () => (_, next) => next(),
+    () => (c, next) => {
+      c.set('principal', { databases: null } as Principal)
+      return next()
+    },
     async (c, bytes) => void reserved.push([c.req.path, bytes]),
   )
   expect((await routes.request('/')).status).toBe(200)

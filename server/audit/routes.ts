@@ -1,7 +1,8 @@
 import { Hono, type TypedResponse } from 'hono'
+import { administrationScope } from '../contract/access/scope.ts'
 import { type AuditPage, auditPage, auditQuery } from '../contract/audit.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
 import { partsBody } from '../http/output/parts-body.ts'
@@ -22,7 +23,9 @@ export const auditRoutes = (log: AuditLog, requireRole: RequireRole, reserve: Re
     requireRole('viewer'),
     queryInput(auditQuery),
     async (c): Promise<Response & TypedResponse<AuditPage, 200, 'json'>> => {
-      const { rows, next } = await log.page(c.req.valid('query'), (bytes) => reserve(c, bytes))
+      const scope = administrationScope(principalOf(c).databases)
+      const search = { ...c.req.valid('query'), scope }
+      const { rows, next } = await log.page(search, (bytes) => reserve(c, bytes))
       const parts = rows.map((row, at) => Buffer.from(at === 0 ? row : `,${row}`))
       const end = Buffer.from(`],"next":${next}}`)
       const [body, length] = partsBody([Buffer.from('{"rows":['), ...parts, end])

@@ -9,9 +9,15 @@ const MAX_WAITING = 4 * 1024 * 1024
 /** Delay before another attempt to write to a file, such as on a full disk, ms. */
 const RETRY_DELAY = 1_000
 
+/** How long lines of {@link LogOutput.writeSoon} wait for others, ms. */
+const BATCH_DELAY = 20
+
 /** Writes lines to a stream, such as those of the log. It never blocks the process. */
 export class LogOutput {
   #dropped = 0
+  /** Lines that wait for others, and their number. */
+  #batch = ''
+  #batched = 0
   readonly #stream: Writable
 
   constructor(stream: Writable) {
@@ -22,6 +28,25 @@ export class LogOutput {
   write(line: string): void {
     if (this.#stream.writableLength + line.length > MAX_WAITING) this.#dropped++
     else this.#stream.write(line, (error) => void (error && this.#dropped++))
+  }
+
+  /** Like {@link write}, together with other lines: a write costs more than a line. */
+  writeSoon(line: string): void {
+    if (this.#stream.writableLength + this.#batch.length + line.length > MAX_WAITING) {
+      this.#dropped++
+      return
+    }
+    this.#batch += line
+    if (this.#batched++ === 0) setTimeout(() => this.#writeBatch(), BATCH_DELAY)
+  }
+
+  #writeBatch(): void {
+    const lines = this.#batched
+    this.#stream.write(this.#batch, (error) => {
+      if (error) this.#dropped += lines
+    })
+    this.#batch = ''
+    this.#batched = 0
   }
 
   /** Number of lines that were dropped. */

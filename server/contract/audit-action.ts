@@ -31,7 +31,16 @@ export const AUDIT_ACTIONS = [
 ] as const
 
 /** The actions that change one endpoint; their rows contain its mapping before and after. */
-const MAPPING_CHANGES: readonly string[] = ['endpoint.add', 'endpoint.map', 'endpoint.remove']
+export const MAPPING_CHANGES: readonly string[] = [
+  'endpoint.add',
+  'endpoint.map',
+  'endpoint.remove',
+]
+
+/** The actions that change one database; their targets begin with its name. */
+export const DATABASE_CHANGES: readonly AuditAction[] = AUDIT_ACTIONS.filter((action) =>
+  ['database', 'index', 'schema'].includes(action.split('.')[0] as string),
+)
 
 /** The actions that change the policy of an endpoint; their rows contain it before and after. */
 export const POLICY_CHANGES: readonly string[] = ['policy.set', 'policy.remove']

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import { atLeast } from '../contract/access/principal.ts'
+import { createEndpointView, type Scope } from '../contract/access/scope.ts'
 import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost, parseAddress } from '../contract/endpoints/address.ts'
 import { addressQuery } from '../contract/endpoints/endpoint.ts'
@@ -66,13 +67,21 @@ export const listenerRoutes = ({
       (c) => {
         const { endpoint, recent } = c.req.valid('query')
         const requested = endpoint && new Set(endpoint.map(canonicalAddress))
-        const found = endpoints.listeners().filter(({ name }) => requested?.has(name) ?? true)
+        const view = createEndpointView(principalOf(c).databases)
+        const found = endpoints
+          .listeners()
+          .filter(
+            ({ name, mapping }) => (requested?.has(name) ?? true) && view.shows(mapping.names),
+          )
         const last = endpoints.lastSample()
         const status = (listener: Listener): ListenerStatus => ({
           ...listenerStatus(listener, node),
           ...(recent !== undefined && { recent: recentRates(listener.history, last, recent) }),
         })
-        const ofOthers = others().filter(({ endpoint: name }) => requested?.has(name) ?? true)
+        const ofOthers = others().filter(
+          ({ endpoint: name }) =>
+            (requested?.has(name) ?? true) && view.shows(endpoints.mappingOf(name)?.names),
+        )
         if (ofOthers.length === 0) return sendList(c, found.values().map(status))
         // Sorting is stable: per address, this node comes first and draining listeners last.
         return sendList(c, [...found.map(status), ...ofOthers].sort(byEndpoint))
@@ -82,14 +91,17 @@ export const listenerRoutes = ({
       '/:address{[^]+}/traffic',
       describe(TRAFFIC),
       requireRole('viewer', { inMemory: true }),
-      (c) => c.json(trafficOf(endpoints, node, pathAddress(c)), 200),
+      (c) => c.json(trafficOf(endpoints, node, pathAddress(c), principalOf(c).databases), 200),
     )
     .get(
       '/traffic',
       describe({ ...TRAFFIC, query: addressQuery }),
       requireRole('viewer', { inMemory: true }),
       queryInput(addressQuery),
-      (c) => c.json(trafficOf(endpoints, node, c.req.valid('query').endpoint), 200),
+      (c) => {
+        const { endpoint } = c.req.valid('query')
+        return c.json(trafficOf(endpoints, node, endpoint, principalOf(c).databases), 200)
+      },
     )
     .post('/:address{[^]+}/retry', describe(RETRY), requireRole('operator'), async (c) => {
       await endpoints.retry(pathAddress(c))
@@ -139,11 +151,19 @@ const CLOSE = {
   failures: { 404: 'no listener of this address is draining' },
 }
 
-function trafficOf(endpoints: EndpointRegistry, node: string, address: string): EndpointTraffic {
+function trafficOf(
+  endpoints: EndpointRegistry,
+  node: string,
+  address: string,
+  scope: Scope,
+): EndpointTraffic {
   const name = canonicalAddress(address)
+  const view = createEndpointView(scope)
   // A draining listener sorts after its successor.
   const listener = endpoints.listeners().find((each) => each.name === name)
-  if (listener === undefined) throw new Failure('endpoint-not-found', 'endpoint not found')
+  if (listener === undefined || !view.shows(listener.mapping.names)) {
+    throw new Failure('endpoint-not-found', 'endpoint not found')
+  }
   const last = endpoints.lastSample()
   return {
     endpoint: listener.name,

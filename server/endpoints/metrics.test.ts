@@ -9,6 +9,7 @@ const listener = (n: number, requests = 1): Listener => {
   const bytes = { in: 5, out: 7 }
   return {
     name: `unix:///a"\\${n}`,
+    mapping: { names: [] as readonly string[], defaultDatabase: '_system' },
     state: 'listening',
     connections: n,
     traffic,

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { nextTurn } from '../concurrency/turns.ts'
+import { administrationScope, createEndpointView, type Scope } from '../contract/access/scope.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
 import type { Listener } from './listeners/listener.ts'
 
@@ -11,10 +12,11 @@ export interface Metrics {
   readonly registry: Registry
   readonly contentType: string
   /**
-   * Returns the text in parts. The event loop serves requests between the parts. Concurrent callers
-   * share one result, which is cached for a second.
+   * Returns the text in parts, with the endpoints that serve a database of a scope. The event loop
+   * serves requests between the parts. Concurrent callers with the same scope share one result,
+   * which is cached for a second.
    */
-  read(): Promise<readonly Buffer[]>
+  read(scope?: Scope): Promise<readonly Buffer[]>
 }
 
 /**
@@ -50,9 +52,11 @@ export function createMetrics(
     },
   })
 
-  async function build(): Promise<readonly Buffer[]> {
+  async function build(scope: Scope): Promise<readonly Buffer[]> {
     const parts = [Buffer.from(await registry.metrics())]
-    for (const text of printListenerMetrics(listeners())) {
+    const view = createEndpointView(scope)
+    const shown = listeners().filter(({ mapping }) => view.shows(mapping.names))
+    for (const text of printListenerMetrics(shown)) {
       if (text === '') continue
       parts.push(Buffer.from(text))
       await nextTurn()
@@ -60,19 +64,20 @@ export function createMetrics(
     return parts
   }
 
-  let built: Promise<readonly Buffer[]> | undefined
-  const forget = () => {
-    built = undefined
-  }
+  const built = new Map<string, Promise<readonly Buffer[]>>()
   return {
     registry,
     contentType: registry.contentType,
-    read() {
-      if (built === undefined) {
-        built = build()
-        built.then(() => setTimeout(forget, CACHED_FOR).unref(), forget)
-      }
-      return built
+    read(given = null) {
+      const scope = administrationScope(given)
+      const key = JSON.stringify(scope)
+      const cached = built.get(key)
+      if (cached !== undefined) return cached
+      const building = build(scope)
+      built.set(key, building)
+      const forget = () => void built.delete(key)
+      building.then(() => setTimeout(forget, CACHED_FOR).unref(), forget)
+      return building
     },
   }
 }

@@ -1,4 +1,5 @@
 import { Hono, type MiddlewareHandler } from 'hono'
+import { createEndpointView } from '../contract/access/scope.ts'
 import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
 import type { Conditions } from '../contract/conditions.ts'
 import {
@@ -10,7 +11,7 @@ import {
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
-import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
+import { callerOf, principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { conditionsOf } from '../http/input/headers.ts'
 import { queryInput } from '../http/input/query-input.ts'
@@ -32,7 +33,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
     .get(
       '/',
       describe({
-        summary: 'List the endpoints',
+        summary: 'List the endpoints that serve a database of the caller',
         query: endpointQuery,
         responses: { 200: endpointList },
       }),
@@ -40,11 +41,19 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       queryInput(endpointQuery),
       (c) => {
         const wanted = c.req.valid('query').endpoint
-        const all = endpoints.list()
-        const names = wanted && new Set(wanted)
+        const addresses = wanted && new Set(wanted)
+        const view = createEndpointView(principalOf(c).databases)
         return sendList(
           c,
-          all.filter(({ endpoint }) => names?.has(endpoint) ?? true),
+          endpoints
+            .list()
+            .values()
+            .filter(({ endpoint }) => addresses?.has(endpoint) ?? true)
+            .filter(({ databases }) => view.shows(databases))
+            .map(({ endpoint, databases }) => ({
+              endpoint,
+              databases: view.namesOf(databases),
+            })),
         )
       },
     )

@@ -8,11 +8,17 @@ const MAX_STORED_EVENTS = 1000
 export interface NumberedEvent {
   readonly id: string
   readonly event: LiveEvent
+  /** See {@link EventHub.publish}. */
+  readonly databases: readonly string[] | undefined
 }
 
 /** Distributes live changes to event streams. */
 export interface EventHub {
-  publish(event: LiveEvent): void
+  /**
+   * @param databases for an event about an endpoint: the databases that it serves and has served
+   * until now, empty for all. Without them, only readers who may see all endpoints get the event.
+   */
+  publish(event: LiveEvent, databases?: readonly string[]): void
   /** The id of the last event, for a reader that starts now. */
   readonly lastId: string
   /**
@@ -47,8 +53,8 @@ export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
 
   const id = (n: number) => `${run}-${n}`
   return {
-    publish(event) {
-      recent.push({ id: id(++last), event })
+    publish(event, databases) {
+      recent.push({ id: id(++last), event, databases })
       if (recent.length >= 2 * kept) recent = recent.slice(-kept)
       wake()
       for (const listener of ofType.get(event.type) ?? []) listener()
@@ -65,7 +71,7 @@ export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
       const number = Number(match?.[2])
       const isRecent =
         match?.[1] === run && number <= last && number >= last - Math.min(recent.length, kept)
-      if (!isRecent) return [{ id: id(last), event: { type: 'reset' } }]
+      if (!isRecent) return [{ id: id(last), event: { type: 'reset' }, databases: undefined }]
       return number === last ? [] : recent.slice(number - last)
     },
     on(type, listener) {

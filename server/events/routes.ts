@@ -3,13 +3,14 @@ import { createMiddleware } from 'hono/factory'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { PersonLimit } from '../concurrency/person-limit.ts'
 import type { Principal } from '../contract/access/principal.ts'
-import { eventQuery, LAST_EVENT_HEADER, type LiveEvent } from '../contract/event.ts'
+import { createEndpointView, type EndpointView, inScope } from '../contract/access/scope.ts'
+import { eventQuery, LAST_EVENT_HEADER } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
-import type { EventHub } from './hub.ts'
+import type { EventHub, NumberedEvent } from './hub.ts'
 
 /**
  * Period of stream heartbeats, ms. The console reports a lost connection within 15 s, which allows
@@ -95,9 +96,11 @@ function eventsAfter(hub: EventHub, from: string): StreamSource {
       return seen
     },
     *take(reader) {
-      for (const { id, event } of hub.after(seen)) {
-        seen = id
-        if (isRelevant(event, reader)) yield { id, data: JSON.stringify(event) }
+      const view = createEndpointView(reader.databases)
+      for (const numbered of hub.after(seen)) {
+        seen = numbered.id
+        if (!isRelevant(numbered, reader, view)) continue
+        yield { id: numbered.id, data: JSON.stringify(numbered.event) }
       }
     },
   }
@@ -178,9 +181,16 @@ const resumeAt = ({ lastId }: StreamSource) => (lastId === undefined ? {} : { id
 
 /**
  * Returns whether a principal may see an event. Only admins and the person concerned see events
- * about a person.
+ * about a person. A principal that is limited to databases sees events of these databases, and of
+ * endpoints that serve one.
  */
-function isRelevant(event: LiveEvent, { role, personId }: Principal): boolean {
+function isRelevant(
+  { event, databases }: NumberedEvent,
+  { role, personId, databases: scope }: Principal,
+  view: EndpointView,
+): boolean {
+  if (event.type === 'database') return inScope(scope, event.name)
+  if ('endpoint' in event) return view.shows(databases)
   const about = event.type === 'person' ? event.id : event.type === 'token' ? event.owner : null
   return about === null || about === personId || role === 'admin'
 }

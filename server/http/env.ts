@@ -21,7 +21,10 @@ export interface EndpointRules {
   consume(client: string | null, caller: string | undefined): number
   /** The rate limit as the header field `RateLimit-Policy` names it. */
   readonly ratePolicy: string
-  /** Returns the headers of each response that pages of an origin may read. */
+  /**
+   * Returns the headers of each response that pages of an origin may read. Each origin has one
+   * object, which does not change.
+   */
   corsHeaders(
     path: string,
     origin: string | undefined,

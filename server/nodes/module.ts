@@ -15,14 +15,21 @@ export interface NodesModuleDeps {
   readonly onError: (error: unknown) => void
 }
 
-type PeerHandlers = Pick<NodesDeps, 'onPeersChanged' | 'handlePeerCommand'>
+interface PeerHandlers extends Pick<NodesDeps, 'onPeersChanged' | 'handlePeerCommand'> {
+  /** Returns the databases of an endpoint. */
+  mappingOf(address: string): { readonly names: readonly string[] } | undefined
+}
 
 /**
  * Creates the nodes that share the store, and their routes. With SQLite there are no others. Register
  * all handlers before `start`.
  */
 export function createNodesModule({ store, name, events, requireRole, onError }: NodesModuleDeps) {
-  let handlers: PeerHandlers = { onPeersChanged() {}, handlePeerCommand() {} }
+  let handlers: PeerHandlers = {
+    onPeersChanged() {},
+    handlePeerCommand() {},
+    mappingOf: () => undefined,
+  }
   const heartbeatTasks: (() => Promise<void>)[] = []
   // A SQLite store is used by one node only.
   const nodes =
@@ -31,7 +38,8 @@ export function createNodesModule({ store, name, events, requireRole, onError }:
           store,
           name,
           hostId: hostId(),
-          onListenersChanged: (endpoint) => events.publish({ type: 'listener', endpoint }),
+          onListenersChanged: (endpoint) =>
+            events.publish({ type: 'listener', endpoint }, handlers.mappingOf(endpoint)?.names),
           onPeersChanged: () => handlers.onPeersChanged(),
           handlePeerCommand: (id, command) => handlers.handlePeerCommand(id, command),
           async onHeartbeat() {

@@ -16,8 +16,19 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
   const read = anonymous === 'none' ? [] : anonymous.read
   const limits = rateLimit && periodOf(rateLimit)
   const rate = limits && createRateLimit(limits)
-  const isAllowedOrigin = (origin: string | undefined) =>
-    origin !== undefined && (cors?.origins[0] === '*' || cors?.origins.includes(origin) === true)
+  const corsHeaders = new Map(
+    cors?.origins.map((origin) => [
+      origin,
+      {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED_HEADERS,
+        vary: 'Origin',
+      },
+    ]),
+  )
+  const headersOf = (origin: string | undefined) =>
+    origin === undefined ? undefined : (corsHeaders.get('*') ?? corsHeaders.get(origin))
+  const otherOrigin = { vary: 'Origin' }
   return {
     ...policy,
     admits: (client) =>
@@ -32,17 +43,10 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     consume: (client, caller) =>
       rateLimit && rate ? rate.consume(rateKey(rateLimit, client, caller)) : 0,
     ratePolicy: limits ? `"endpoint";q=${limits.max};w=${Math.ceil(limits.period / 1000)}` : '',
-    corsHeaders(path, origin): Record<string, string> | undefined {
-      if (cors === undefined || !isLimited(path)) return undefined
-      if (origin === undefined || !isAllowedOrigin(origin)) return { vary: 'Origin' }
-      return {
-        'access-control-allow-origin': cors.origins[0] === '*' ? '*' : origin,
-        'access-control-expose-headers': EXPOSED_HEADERS,
-        vary: 'Origin',
-      }
-    },
+    corsHeaders: (path, origin) =>
+      cors === undefined || !isLimited(path) ? undefined : (headersOf(origin) ?? otherOrigin),
     preflightHeaders(path, origin) {
-      if (!isLimited(path) || !isAllowedOrigin(origin)) return undefined
+      if (!isLimited(path) || headersOf(origin) === undefined) return undefined
       return {
         'access-control-allow-methods':
           policy.readOnly === true ? 'GET, HEAD' : 'GET, HEAD, POST, PUT, PATCH, DELETE',

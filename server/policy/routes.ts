@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Principal, Role } from '../contract/access/principal.ts'
-import { inScope } from '../contract/access/scope.ts'
+import { createEndpointView, inScope } from '../contract/access/scope.ts'
 import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
 import { includesDatabase } from '../contract/database.ts'
 import { addressQuery } from '../contract/endpoints/endpoint.ts'
@@ -22,7 +22,7 @@ import { wholeNumber } from '../contract/query/query-parameter.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv, ListenerContext } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
-import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
+import { callerOf, principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { databaseOf } from '../http/guards/select-database.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { conditionsOf } from '../http/input/headers.ts'
@@ -43,6 +43,8 @@ export interface PolicyRoutesDeps {
   /** Returns an address in canonical form, if it is one. */
   readonly canonicalAddress: (text: string) => string | undefined
   readonly now: () => number
+  /** Returns the databases of an endpoint of this node. */
+  readonly mappingOf: (address: string) => ListenerContext['mapping'] | undefined
   /** Returns the policies of the endpoints of this node, sorted by address. */
   readonly storedPolicies: () => [address: string, StoredPolicy | undefined][]
 }
@@ -79,7 +81,7 @@ export function policyRoutes(deps: PolicyRoutesDeps) {
     .get(
       '/',
       describe({
-        summary: 'Read the policy of an endpoint, or list all policies',
+        summary: 'Read the policy of an endpoint, or list the policies',
         query: policyQuery,
         responses: { 200: z.union([policyRecord, policyList]) },
         failures: { 404: 'the endpoint has no policy, so the defaults apply' },
@@ -88,15 +90,18 @@ export function policyRoutes(deps: PolicyRoutesDeps) {
       queryInput(policyQuery),
       async (c) => {
         const { endpoint } = c.req.valid('query')
+        const view = createEndpointView(principalOf(c).databases)
+        const isShown = (address: string) => view.shows(deps.mappingOf(address)?.names)
         if (endpoint === undefined) {
-          const all = deps.storedPolicies()
+          const shown = deps.storedPolicies().filter(([address]) => isShown(address))
           return sendList(
             c,
-            all.flatMap(([address, stored]) => recordOf(address, stored) ?? []),
+            shown.flatMap(([address, stored]) => recordOf(address, stored) ?? []),
           )
         }
         const address = addressOf(endpoint)
-        const found = recordOf(address, await readPolicy(store.db, address))
+        const stored = isShown(address) ? await readPolicy(store.db, address) : undefined
+        const found = recordOf(address, stored)
         if (found === undefined) {
           throw new Failure('not-found', `${address} has no policy. The defaults apply.`)
         }
@@ -183,10 +188,11 @@ export type FindRoute = (
     }
 
 export interface PolicyTestRoutesDeps
-  extends Pick<PolicyRoutesDeps, 'store' | 'requireRole' | 'canonicalAddress' | 'now'> {
+  extends Pick<
+    PolicyRoutesDeps,
+    'store' | 'requireRole' | 'canonicalAddress' | 'now' | 'mappingOf'
+  > {
   readonly findRoute: FindRoute
-  /** Returns the databases of an endpoint of this node. */
-  readonly mappingOf: (address: string) => ListenerContext['mapping'] | undefined
   readonly databaseExists: (name: string) => boolean
   /** Returns the owner of a token. Fails with `unauthenticated`. */
   readonly ownerOf: (token: string) => Promise<Principal | undefined>

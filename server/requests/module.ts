@@ -15,8 +15,8 @@ import { requestRoutes } from './routes.ts'
 
 /** Where the access log is written. */
 export interface AccessLogOutput {
-  /** Writes a line in the background, or drops it. */
-  write(line: string): void
+  /** Writes a line in the background, together with others, or drops it. */
+  writeSoon(line: string): void
   /** Number of lines that were dropped. */
   readonly dropped: number
 }
@@ -129,7 +129,7 @@ function createWriteLine(output: AccessLogOutput): (entry: RequestEntry) => void
       formatters: { level: () => ({ log: 'access' }) },
       hooks: { streamWrite: replaceControlsInJson },
     },
-    output,
+    { write: (line) => output.writeSoon(line) },
   )
   return ({ id: _, ...entry }) => log.info(entry)
 }

@@ -193,9 +193,20 @@ function viewOf(request: RecordedRequest, node: string, reader: Principal): Requ
   return { ...entry, client: null, caller: null, token: null }
 }
 
-const entryOf = ({ id, time, personId: _, ...rest }: RecordedRequest, node: string) => ({
-  id,
-  time: toIsoTime(time),
+// Field by field: `...rest` would take as long as writing the line of the access log.
+const entryOf = (request: RecordedRequest, node: string): RequestEntry => ({
+  id: request.id,
+  time: toIsoTime(request.time),
   node,
-  ...rest,
+  endpoint: request.endpoint,
+  client: request.client,
+  method: request.method,
+  path: request.path,
+  status: request.status,
+  ms: request.ms,
+  bytes: request.bytes,
+  caller: request.caller,
+  token: request.token,
+  database: request.database,
+  rejected: request.rejected,
 })

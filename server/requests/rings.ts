@@ -19,6 +19,8 @@ export interface RingEntry {
 interface Ring<E> {
   /** Circular once it is full. */
   readonly entries: E[]
+  /** The sizes of the entries, bytes. */
+  readonly sizes: number[]
   /** Index of the oldest entry. */
   first: number
   bytes: number
@@ -43,7 +45,7 @@ export class Rings<E extends RingEntry> {
     const { endpoint } = entry
     let ring = this.#rings.get(endpoint)
     if (ring === undefined) {
-      ring = { entries: [], first: 0, bytes: 0 }
+      ring = { entries: [], sizes: [], first: 0, bytes: 0 }
       this.#count(ring, RING_BYTES)
     }
     if (ring !== this.#last) {
@@ -51,15 +53,14 @@ export class Rings<E extends RingEntry> {
       this.#rings.set(endpoint, ring)
       this.#last = ring
     }
-    this.#count(ring, sizeOf(entry))
-    if (ring.entries.length < RING_ENTRIES) ring.entries.push(entry)
-    else {
-      const oldest = ring.entries[ring.first]
-      if (oldest !== undefined) this.#count(ring, -sizeOf(oldest))
-      ring.entries[ring.first] = entry
-      ring.first = (ring.first + 1) % RING_ENTRIES
-    }
-    this.#discard()
+    const isFull = ring.entries.length === RING_ENTRIES
+    const at = isFull ? ring.first : ring.entries.length
+    const size = sizeOf(entry)
+    this.#count(ring, size - (ring.sizes[at] ?? 0))
+    ring.entries[at] = entry
+    ring.sizes[at] = size
+    if (isFull) ring.first = (ring.first + 1) % RING_ENTRIES
+    if (this.#bytes > this.#maxBytes) this.#discard()
   }
 
   /**
@@ -109,6 +110,9 @@ export class Rings<E extends RingEntry> {
 /** Estimates the memory of an entry. Characters can have two bytes. */
 function sizeOf(entry: RingEntry): number {
   let bytes = ENTRY_BYTES
-  for (const value of Object.values(entry)) if (typeof value === 'string') bytes += 2 * value.length
+  for (const key in entry) {
+    const value: unknown = entry[key as keyof RingEntry]
+    if (typeof value === 'string') bytes += 2 * value.length
+  }
   return bytes
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Address } from '../../contract/endpoints/address.ts'
-import type { LiveEvent } from '../../contract/event.ts'
+import type { EventHub } from '../../events/hub.ts'
 import type { StoredPolicy } from '../../policy/stored-policies.ts'
 import { createConnectionLimit } from '../listeners/connections/connection-limit.ts'
 import { Listener, type ListenerDeps } from '../listeners/listener.ts'
@@ -51,7 +51,7 @@ export interface ListenerSet {
 
 export interface ListenerSetDeps extends Omit<ListenerDeps, 'changed' | 'limit'> {
   readonly adminAccess: AdminAccess
-  readonly publish: (event: LiveEvent) => void
+  readonly publish: EventHub['publish']
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
   /** Maximum number of open files of this process. */
@@ -82,8 +82,11 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       logState(listener)
       peers?.report(listener)
     }
-    publish({ type: 'listener', endpoint: listener.name })
+    publishState(listener)
   }
+
+  const publishState = ({ name, mapping }: Listener) =>
+    publish({ type: 'listener', endpoint: name }, mapping.names)
 
   function logState(listener: Listener): void {
     const { name, state } = listener
@@ -122,7 +125,7 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       other?.inherit(listener)
       log?.info({ endpoint: listener.name }, 'endpoint closed')
       peers?.forget(listener)
-      publish({ type: 'listener', endpoint: listener.name })
+      publishState(listener)
     })
   }
 
@@ -151,16 +154,18 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       listed.delete(listener.name)
       countHost(listener, -1)
       adminAccess.forget(listener)
-      publish({ type: 'endpoint', endpoint: listener.name, revision: null })
+      const { name, mapping } = listener
+      publish({ type: 'endpoint', endpoint: name, revision: null }, mapping.names)
       drain(listener)
     },
     update(listener, mapping, revision, policy) {
+      const { name, mapping: before } = listener
       listener.revision = revision
       listener.mapping = mapping
       listener.setPolicy(policy)
       adminAccess.update(listener)
       peers?.report(listener)
-      publish({ type: 'endpoint', endpoint: listener.name, revision })
+      publish({ type: 'endpoint', endpoint: name, revision }, bothOf(before, mapping))
     },
     turnOff(listener) {
       const { address, mapping, revision, storedPolicy } = listener
@@ -170,7 +175,7 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       listed.set(listener.name, off)
       peers?.report(off)
       drain(listener)
-      publish({ type: 'listener', endpoint: listener.name })
+      publishState(listener)
     },
     onStateChange: (callback) => void callbacks.push(callback),
     get stopping() {
@@ -182,3 +187,7 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
     },
   }
 }
+
+/** Returns the databases of two mappings; empty for all. */
+const bothOf = (one: Mapping, other: Mapping): readonly string[] =>
+  one.names.length === 0 || other.names.length === 0 ? [] : one.names.concat(other.names)

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
-import type { LiveEvent } from '../../contract/event.ts'
+import type { EventHub } from '../../events/hub.ts'
 import { Failure } from '../../failure.ts'
 import { isDue, type StoredPolicy } from '../../policy/stored-policies.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
@@ -67,7 +67,7 @@ export interface EndpointRegistryDeps {
   readonly record: Recorder
   readonly engine: HttpEngine<Listener>
   readonly certificate: Certificate | undefined
-  readonly publish: (event: LiveEvent) => void
+  readonly publish: EventHub['publish']
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
   readonly onRefusal?: ListenerSetDeps['onRefusal']

@@ -52,6 +52,18 @@ const ENCRYPTED_HEADERS = { ...COMMON_HEADERS, 'strict-transport-security': 'max
 const writePlain = writeHeadWith(COMMON_HEADERS)
 const writeEncrypted = writeHeadWith(ENCRYPTED_HEADERS)
 
+/** The functions of {@link writeWithCors} by the headers of a policy, which belong to one endpoint. */
+const corsWriters = new WeakMap<Readonly<Record<string, string>>, ServerResponse['writeHead']>()
+
+/** Returns a `writeHead` that adds the common headers and those of a policy. */
+function writeWithCors(cors: Readonly<Record<string, string>>, encrypted: boolean) {
+  const known = corsWriters.get(cors)
+  if (known !== undefined) return known
+  const write = writeHeadWith({ ...(encrypted ? ENCRYPTED_HEADERS : COMMON_HEADERS), ...cors })
+  corsWriters.set(cors, write)
+  return write
+}
+
 /** Adds the headers of every response. A page replaces the policy with {@link pagePolicy}. */
 export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
   const { policy, address } = c.env.listener
@@ -64,7 +76,7 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
         ? encrypted
           ? writeEncrypted
           : writePlain
-        : writeHeadWith({ ...(encrypted ? ENCRYPTED_HEADERS : COMMON_HEADERS), ...cors })
+        : writeWithCors(cors, encrypted)
     return next()
   }
   // Without a connection (`app.request`), set the headers on the response object.

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../contract/event.ts'
+import type { EventHub } from '../../../events/hub.ts'
 import type { StoredPolicy } from '../../../policy/stored-policies.ts'
 import type { Store } from '../../../storage/store.ts'
 import { type KeyedLock, readAddress } from '../../address.ts'
@@ -56,7 +56,7 @@ export interface ReconcilerDeps {
   readonly store: Store
   readonly listeners: ListenerSet
   readonly withLock: KeyedLock
-  readonly publish: (event: LiveEvent) => void
+  readonly publish: EventHub['publish']
 }
 
 /** Creates a {@link Reconciler}. It schedules retries of all listeners in the set. */
@@ -111,7 +111,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       // The listener keeps the error.
       if (listener.state !== 'closed') await listener.open().catch(() => {})
     }
-    publish({ type: 'endpoint', endpoint, revision })
+    publish({ type: 'endpoint', endpoint, revision }, databases)
   }
 
   async function reopen(listener: Listener): Promise<void> {
