@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createRecorder, START } from '../audit/record.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { writeEndpoint } from '../endpoints/registry/endpoint-writer.ts'
 import { forEachEngine, makeDatabase } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
@@ -208,6 +209,30 @@ forEachEngineNode((start) => {
     expect(metrics.text).toMatch(
       /gatehouse_certificate_not_after_seconds\{certificate="web"\} 1\d{9}/,
     )
+  })
+
+  test('an endpoint that has no certificate opens with its first one', async () => {
+    const node = await start()
+    onTestFinished(node.stop)
+    const { request } = node
+    const [port = 0] = await freePorts(1)
+    const endpoint = `ssl://127.0.0.1:${port}`
+    // The next attempt by itself would come days later.
+    vi.spyOn(Math, 'random').mockReturnValue(1e6)
+    onTestFinished(() => void vi.restoreAllMocks())
+    // As a node that was started with a certificate has left it.
+    const store = await node.openStore()
+    await writeEndpoint(
+      store,
+      { endpoint, databases: [] },
+      { actor: START, record: createRecorder() },
+    )
+    await store.close()
+    const state = async () =>
+      (await request('GET', `/_api/listener?endpoint=${endpoint}`)).json[0]?.state
+    await expect.poll(state, WAIT).toBe('failed')
+    await request('PUT', '/_api/certificate/default', { kind: 'local', names: ['localhost'] })
+    await expect.poll(state, WAIT).toBe('listening')
   })
 
   test('files are read again when they change, and broken ones are reported', async () => {
