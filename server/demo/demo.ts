@@ -4,7 +4,12 @@ import { invariant } from '../contract/invariant.ts'
 import type { Node } from '../start.ts'
 import { runClients, type Target } from './clients.ts'
 import { PEOPLE, signIn, startPeopleProvider } from './people-provider.ts'
-import { SAMPLE_DATABASES, sampleCollections, sampleEndpoints } from './sample-data.ts'
+import {
+  SAMPLE_CERTIFICATE,
+  SAMPLE_DATABASES,
+  sampleCollections,
+  sampleEndpoints,
+} from './sample-data.ts'
 
 /** The first port that a demo tries. */
 const FIRST_PORT = 8_529
@@ -108,12 +113,14 @@ async function fill(
     { type: 'object', required: ['title'], properties: { title: { type: 'string' } } },
     'PUT',
   )
+  const certificate = { kind: 'local', names: ['localhost', '127.0.0.1'] }
+  await call(`${API}/certificate/${SAMPLE_CERTIFICATE}`, certificate, 'PUT')
   const targets = [own]
   const samples = sampleEndpoints(join(folder, 'sensors.sock'))
-  for (const [at, { databases, policy, isTaken = false, address }] of samples.entries()) {
+  for (const [at, { databases, policy, isTaken = false, address, scheme }] of samples.entries()) {
     const reserved = ports[at]
     invariant(reserved, 'each endpoint has a port')
-    const endpoint = address ?? `tcp://127.0.0.1:${reserved.port}`
+    const endpoint = address ?? `${scheme ?? 'tcp'}://127.0.0.1:${reserved.port}`
     const policyPath = `${API}/policy?${new URLSearchParams({ endpoint })}`
     // Added turned off, then turned on: an endpoint is not added if its port cannot be opened.
     const stored = isTaken ? { enabled: false } : policy
@@ -122,7 +129,8 @@ async function fill(
     await call(`${API}/endpoint`, { endpoint, databases })
     if (isTaken) await call(policyPath, undefined, 'DELETE')
     const existing = databases.filter((name) => name !== 'archive')
-    if (address !== undefined || isTaken || policy?.enabled === false) continue
+    const isCalled = address === undefined && scheme === undefined && !isTaken
+    if (!isCalled || policy?.enabled === false) continue
     targets.push({
       url: `http://127.0.0.1:${reserved.port}`,
       databases: existing.length === 0 ? SAMPLE_DATABASES : existing,

@@ -86,9 +86,13 @@ export const sampleCollections = (): readonly SampleCollection[] => [
 /** Databases of the demo, in order of their creation. */
 export const SAMPLE_DATABASES = ['shop', 'blog', 'sensors', 'support'] as const
 
+/** The name of a certificate that the local authority issues. */
+export const SAMPLE_CERTIFICATE = 'this-machine'
+
 /** An endpoint of the demo. The address has the next free port if it is not given. */
 export interface SampleEndpoint {
   readonly address?: string
+  readonly scheme?: 'ssl'
   readonly databases: readonly string[]
   readonly policy?: PolicyInput
   /** Whether another program uses its port, so that the endpoint fails. */
@@ -134,7 +138,11 @@ export const sampleEndpoints = (socket: string): readonly SampleEndpoint[] => [
     policy: { note: 'Partner, until Friday', closesIn: '52h', allow: ['203.0.113.0/24'] },
   },
   { databases: ['shop', 'archive'] },
-  { databases: ['support', 'shop', 'blog'] },
+  {
+    scheme: 'ssl',
+    databases: ['support', 'shop', 'blog'],
+    policy: { tls: { certificates: [SAMPLE_CERTIFICATE] } },
+  },
   { databases: ['blog'], policy: { note: 'Staging', enabled: false } },
   { databases: ['sensors'], isTaken: true },
   { databases: [], policy: { note: 'Second way to the console', maxConnections: 50 } },
