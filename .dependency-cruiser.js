@@ -20,6 +20,7 @@ const FEATURE = '^web/(access|audit|databases|documents|endpoints|search)/'
 const SERVER_PACKAGES = [
   '@hono/node-server',
   '@peculiar/x509',
+  'acme-client',
   'ajv',
   'commander',
   'csv-parse',
@@ -169,7 +170,7 @@ export default {
           '^server/storage/postgres/',
           '^server/documents/schemas/(compile-schema|keywords)\\.ts$',
           '^server/oauth2/local/(local-provider|local-issuer|oidc-provider)\\.ts$',
-          '^server/certificates/x509\\.ts$',
+          '^server/certificates/(x509|acme/directory-client)\\.ts$',
           '^node_modules/(ajv|oidc-provider|pg|pino-pretty)/',
           '^node_modules/@hono/node-server/dist/index\\.',
         ],

@@ -20,6 +20,19 @@ export interface AccessConfig {
   readonly trustedProxies: readonly string[]
   /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
+  /** Undefined: no certificates are ordered. */
+  readonly acme: AcmeConfig | undefined
+}
+
+/** The ACME directory from which certificates are ordered. */
+export interface AcmeConfig {
+  readonly directory: string
+  /** The email address of the account. */
+  readonly contact: string | undefined
+  /** Whether the operator of this server agrees to the terms of the directory. */
+  readonly agreed: boolean
+  /** The port of this machine at which requests of the directory to port 80 arrive. */
+  readonly httpPort: number
 }
 
 /** The environment, in the form of `process.env`. */
@@ -74,7 +87,31 @@ export function readAccess(
       Object.assign(variable, { secret: (name: string) => secret(name)?.text }),
       errors,
     ),
+    acme: readAcme(variable, errors),
   }
+}
+
+function readAcme(
+  variable: (name: string) => string | undefined,
+  errors: string[],
+): AcmeConfig | undefined {
+  const names = ['DIRECTORY', 'CONTACT', 'TERMS', 'HTTP_PORT'] as const
+  const [directory, contact, terms, port = '80'] = names.map((each) =>
+    variable(`GATEHOUSE_ACME_${each}`),
+  )
+  const report = (name: (typeof names)[number], rule: string, text: string) =>
+    errors.push(`GATEHOUSE_ACME_${name} must be ${rule}, not ${quoteText(text)}.`)
+  if (directory !== undefined && URL.parse(directory)?.protocol !== 'https:') {
+    report('DIRECTORY', 'an https URL', directory)
+  }
+  if (contact !== undefined && !/^[^\s@,?]+@[^\s@,?]+$/.test(contact)) {
+    report('CONTACT', 'an email address', contact)
+  }
+  if (terms !== undefined && terms !== 'agreed') report('TERMS', '"agreed"', terms)
+  const httpPort = /^[0-9]{1,5}$/.test(port) ? Number(port) : 0
+  if (httpPort < 1 || httpPort > 65_535) report('HTTP_PORT', 'a port', port)
+  if (directory === undefined) return undefined
+  return { directory, contact, agreed: terms === 'agreed', httpPort }
 }
 
 /**
