@@ -166,6 +166,7 @@ async function open(
   readiness.reason = null
   documents.purge()
   for (const wake of wakes) wake()
+  background.use(certificates.startOrders())
 
   return {
     operatorKey,

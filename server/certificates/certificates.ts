@@ -488,12 +488,12 @@ export async function createCertificates(deps: CertificatesDeps) {
       const renew = () => void renewDue().catch(onError)
       renew()
       timer ??= setInterval(renew, RENEWAL_INTERVAL).unref()
-      orders?.start()
     },
     renewDue,
+    /** Orders and renews certificates of the ACME directory until it is disposed. */
+    startOrders: (): Disposable => orders?.start() ?? { [Symbol.dispose]() {} },
     [Symbol.dispose]() {
       clearInterval(timer)
-      orders?.[Symbol.dispose]()
       for (const { close } of loaded.values()) close()
     },
   }

@@ -79,7 +79,6 @@ export function createOrders(deps: OrdersDeps) {
   const running = new Set<string>()
   /** Open while another node has an order whose challenges this one may have to answer. */
   let port: Promise<Disposable | undefined> | undefined
-  let timer: NodeJS.Timeout | undefined
   let stopped = false
 
   /** Begins or resumes the orders that are due, unless another node does. */
@@ -317,18 +316,20 @@ export function createOrders(deps: OrdersDeps) {
 
   return {
     wake,
-    start() {
+    start(): Disposable {
       const run = () =>
         void wake().catch((error: unknown) => {
           if (!stopped && !isStoreFailure(error)) deps.onError(error)
         })
       run()
-      timer ??= setInterval(run, INTERVAL).unref()
-    },
-    [Symbol.dispose]() {
-      stopped = true
-      clearInterval(timer)
-      sharePort(false)
+      const timer = setInterval(run, INTERVAL).unref()
+      return {
+        [Symbol.dispose]() {
+          stopped = true
+          clearInterval(timer)
+          sharePort(false)
+        },
+      }
     },
   }
 }
