@@ -141,6 +141,10 @@ export function createOrders(deps: OrdersDeps) {
     const { retryAfter = 0, isFinal = true } = error instanceof AcmeError ? error : {}
     const due = now() + Math.max(backoff, Math.min(retryAfter, LONGEST_RETRY_AFTER))
     log.warn({ certificate: name, reason, failures }, 'could not order a certificate')
+    if (error instanceof AcmeError && error.type === UNKNOWN_ACCOUNT) {
+      const account = await readAccount(store, vault, config.directory)
+      if (account !== undefined) await storeAccount(store, vault, { ...account, url: null })
+    }
     const { url, key, ...rest } = order
     await storeOrder(store, name, order, {
       ...rest,
@@ -197,32 +201,31 @@ export function createOrders(deps: OrdersDeps) {
 
   /** Orders a certificate, or resumes the order. Stores each step in `progress`. */
   async function issue(stored: StoredCertificate, progress: { order: Order }) {
-    const { AcmeError, createKey, reasonOf } = await import('./directory-client.ts')
-    const { name } = stored
+    const { AcmeError, reasonOf } = await import('./directory-client.ts')
+    const keyOf = ({ order: { key = '' } }: typeof progress) =>
+      vault.decrypt(key, keyContext(stored.name))
     const names = stored.settings.names ?? []
     const client = await connect()
-    let { url, key } = progress.order
-    if (url === undefined || key === undefined) {
-      key = vault.encrypt(await createKey(), `certificates/${name}/order`)
-      url = await client.createOrder(names).catch(forgetAccount)
-      const { reason: _, ...order } = progress.order
-      const next: Order = { ...order, state: 'pending', url, key }
-      await storeOrder(store, name, progress.order, next)
-      progress.order = next
-    }
-    const pem = vault.decrypt(key, `certificates/${name}/order`)
+    // A directory may have validated the names of a resumed order while no node answered.
+    let mayRepeat = progress.order.url !== undefined
+    if (!mayRepeat) await begin(client, stored, progress)
     using stack = new DisposableStack()
     let isAnswered = false
     let isFinalized = false
     for (let asked = 0; asked < POLL.times && !stopped; asked++) {
-      const order = await client.readOrder(url)
+      const order = await client.readOrder(progress.order.url ?? '')
+      if (order.status === 'invalid' && mayRepeat) {
+        mayRepeat = isAnswered = isFinalized = false
+        await begin(client, stored, progress)
+        continue
+      }
       if (order.status === 'invalid') {
         const authorizations = await client.readAuthorizations(order)
         throw new AcmeError(reasonOf(order, authorizations), { isFinal: true })
       }
       if (order.status === 'valid') {
         const certificate = await client.download(order)
-        const checked = await checkIssued(certificate, pem, names)
+        const checked = await checkIssued(certificate, keyOf(progress), names)
         const renewal = deps.renewalOf(checked.info)
         // The next step asks the directory when to renew.
         const due = Math.min(renewal, now() + RENEWAL_INFO.shortest)
@@ -232,11 +235,26 @@ export function createOrders(deps: OrdersDeps) {
         stack.use(await answer(client, order, stored))
         isAnswered = true
       } else if (order.status === 'ready' && !isFinalized) {
-        await client.finalize(order, names, pem)
+        await client.finalize(order, names, keyOf(progress))
         isFinalized = true
       } else await pause(Math.min(POLL.first * 2 ** (asked >> 3), POLL.longest), undefined, UNREF)
     }
     throw new AcmeError('The ACME directory did not complete the order within some minutes.')
+  }
+
+  /** Creates an order, and stores its URL and the key of its certificate in `progress` too. */
+  async function begin(
+    client: DirectoryClient,
+    { name, settings }: StoredCertificate,
+    progress: { order: Order },
+  ): Promise<void> {
+    const { createKey } = await import('./directory-client.ts')
+    const key = vault.encrypt(await createKey(), keyContext(name))
+    const url = await client.createOrder(settings.names ?? [])
+    const { reason: _, ...order } = progress.order
+    const next: Order = { ...order, state: 'pending', url, key }
+    await storeOrder(store, name, progress.order, next)
+    progress.order = next
   }
 
   /** Stores the answers to the challenges of an order and has the directory validate them. */
@@ -290,16 +308,6 @@ export function createOrders(deps: OrdersDeps) {
     }
   }
 
-  /** Registers the account again with the next attempt, if the directory does not know it. */
-  async function forgetAccount(error: unknown): Promise<never> {
-    const { AcmeError } = await import('./directory-client.ts')
-    if (error instanceof AcmeError && error.type === UNKNOWN_ACCOUNT) {
-      const account = await readAccount(store, vault, config.directory)
-      if (account !== undefined) await storeAccount(store, vault, { ...account, url: null })
-    }
-    throw error
-  }
-
   /** Checks what the directory issued, by a handshake too. @throws Failure `invalid` */
   async function checkIssued(certificate: string, key: string, names: readonly string[]) {
     const checked = await checkPem({ certificate, key }, now())
@@ -334,6 +342,9 @@ export function createOrders(deps: OrdersDeps) {
   }
 }
 
+const keyContext = (name: string) => `certificates/${name}/order`
+
 const UNREF = { ref: false } as const
 
+/** The directory has forgotten the account, which the next attempt registers again. */
 const UNKNOWN_ACCOUNT = 'urn:ietf:params:acme:error:accountDoesNotExist'
