@@ -155,7 +155,7 @@ async function open(
   )
   await untilAvailable(health.start)
   oauth2.announce()
-  warnAboutProxy(config, log)
+  warnAboutProxy(config, certificates.has('any'), log)
   warnAboutAdmins(config, log)
 
   const background = stack.use(new DisposableStack())
@@ -219,9 +219,13 @@ function createStop({ config, readiness, endpoints, background, stack }: StopDep
 }
 
 /** Logs a warning if HTTPS can only end at a proxy, and no proxy is trusted. */
-function warnAboutProxy({ publicOrigin, trustedProxies, tls }: Config, log: Logger): void {
+function warnAboutProxy(
+  { publicOrigin, trustedProxies }: Config,
+  hasCertificate: boolean,
+  log: Logger,
+): void {
   if (publicOrigin?.startsWith('https:') !== true) return
-  if (trustedProxies.length > 0 || tls !== undefined) return
+  if (trustedProxies.length > 0 || hasCertificate) return
   log.warn(
     'the public URL is https, but this node can receive only plain HTTP and trusts no proxy: ' +
       'cookies are not Secure, and limits and the audit log see the address of the proxy. ' +

@@ -81,7 +81,7 @@ export function createOrders(deps: OrdersDeps) {
   let port: Promise<Disposable | undefined> | undefined
   let stopped = false
 
-  /** Begins or resumes the orders that are due, unless another node does. */
+  /** Attempts the orders that are due, unless another node does. Resolves when they end. */
   async function wake(): Promise<void> {
     const due = [...deps.orders()].filter(([, order]) => order.due <= now())
     const inProgress = due.some(([, { url }]) => url !== undefined)
@@ -90,15 +90,17 @@ export function createOrders(deps: OrdersDeps) {
       return
     }
     sharePort(false)
-    for (const [name] of due) {
-      if (running.has(name) || running.size >= ORDERS) continue
-      running.add(name)
-      void attempt(name)
-        .catch((error: unknown) => {
-          if (!stopped) deps.onError(error)
-        })
-        .finally(() => running.delete(name))
-    }
+    const free = due.filter(([name]) => !running.has(name)).slice(0, ORDERS - running.size)
+    for (const [name] of free) running.add(name)
+    await Promise.all(
+      free.map(([name]) =>
+        attempt(name)
+          .catch((error: unknown) => {
+            if (!stopped) deps.onError(error)
+          })
+          .finally(() => running.delete(name)),
+      ),
+    )
   }
 
   function sharePort(isNeeded: boolean): void {

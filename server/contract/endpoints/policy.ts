@@ -92,8 +92,7 @@ const clientAuth = exact({
           token: z
             .string()
             .check(
-              z.minLength(1),
-              z.maxLength(64),
+              z.regex(/^[0-9a-f-]{1,64}$/, 'must be the id of a token'),
               z.describe('the id of the token that the certificate stands for'),
             ),
         }),

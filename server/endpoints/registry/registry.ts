@@ -111,6 +111,12 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   const placement =
     peers && createPlacement({ store, record, peers, listeners, withLock, reconciler })
   const shared = { store, listeners, withLock, reconcile, placement }
+  deps.certificates.onChange(() => {
+    for (const listener of listeners.listed()) {
+      const { address, state } = listener
+      if (address.scheme === 'ssl' && state === 'failed') retry(listener).catch(() => {})
+    }
+  })
   let lastSample = lastSampleAt(Date.now())
 
   return {

@@ -91,7 +91,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const mapping = createMapping(desired.databases, Infinity)
     listeners.update(listener, mapping, desired.revision, desired.policy)
     if (listener.policy?.enabled === false) listeners.turnOff(listener)
-    else if (listener.state === 'closed') await listener.open().catch(() => {})
+    else if (listener.state === 'closed' || isWaitingForCertificate(listener)) {
+      await listener.open().catch(() => {})
+    }
   }
 
   async function open(
@@ -138,6 +140,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   return { reconcile, retry, stop: retries.stop }
 }
+
+/** Whether an `ssl` listener is not open, possibly because its policy named no usable certificate. */
+const isWaitingForCertificate = ({ address, state }: Listener) =>
+  address.scheme === 'ssl' && state === 'failed'
 
 /** Whether a newer state was applied to the listener after the store was read or written. */
 const isOutdated = (desired: DesiredState, listener: Listener, seen: number | undefined): boolean =>
