@@ -459,7 +459,7 @@ export async function createCertificates(deps: CertificatesDeps) {
     async set(change: CertificateChange, input: CertificateInput): Promise<void> {
       requireWritable(change.name)
       await write(change, await contentOf(change.name, input))
-      void orders?.wake().catch(onError)
+      void orders?.wake()
     },
     /** @throws Failure `not-found`; `conflict` if an endpoint uses it; `precondition-failed`. */
     async remove(change: CertificateChange): Promise<void> {

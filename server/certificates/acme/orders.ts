@@ -76,13 +76,13 @@ export type Orders = ReturnType<typeof createOrders>
  */
 export function createOrders(deps: OrdersDeps) {
   const { store, vault, config, challenges, now, log } = deps
-  const running = new Set<string>()
+  const running = new Map<string, Promise<void>>()
   /** Open while another node has an order whose challenges this one may have to answer. */
   let port: Promise<Disposable | undefined> | undefined
   let stopped = false
 
-  /** Attempts the orders that are due, unless another node does. Resolves when they end. */
-  async function wake(): Promise<void> {
+  /** Begins or resumes the orders that are due, unless another node does. */
+  async function attemptDue(): Promise<void> {
     const due = [...deps.orders()].filter(([, order]) => order.due <= now())
     const inProgress = due.some(([, { url }]) => url !== undefined)
     if (stopped || due.length === 0 || !(await store.acquireLock('acme'))) {
@@ -91,17 +91,21 @@ export function createOrders(deps: OrdersDeps) {
     }
     sharePort(false)
     const free = due.filter(([name]) => !running.has(name)).slice(0, ORDERS - running.size)
-    for (const [name] of free) running.add(name)
-    await Promise.all(
-      free.map(([name]) =>
-        attempt(name)
-          .catch((error: unknown) => {
-            if (!stopped) deps.onError(error)
-          })
-          .finally(() => running.delete(name)),
-      ),
-    )
+    for (const [name] of free) {
+      running.set(
+        name,
+        attempt(name).finally(() => running.delete(name)),
+      )
+    }
+    await Promise.all(running.values())
   }
+
+  /** Attempts the orders that are due. Resolves when no order is in progress. */
+  const wake = (): Promise<void> =>
+    attemptDue().catch((error: unknown) => {
+      // The interval repeats it.
+      if (!stopped && !isStoreFailure(error)) deps.onError(error)
+    })
 
   function sharePort(isNeeded: boolean): void {
     // Another program, such as a node on the same machine, may have the port.
@@ -327,10 +331,7 @@ export function createOrders(deps: OrdersDeps) {
   return {
     wake,
     start(): Disposable {
-      const run = () =>
-        void wake().catch((error: unknown) => {
-          if (!stopped && !isStoreFailure(error)) deps.onError(error)
-        })
+      const run = () => void wake()
       run()
       const timer = setInterval(run, INTERVAL).unref()
       return {
