@@ -131,13 +131,19 @@ export function createOrders(deps: OrdersDeps) {
       if (stopped || error instanceof OrderChanged || isStoreFailure(error)) return
       // A request has replaced the certificate.
       if (error instanceof Failure && error.code === 'precondition-failed') return
-      await fail(name, progress.order, error)
+      await fail(name, progress.order, error, begun.url === progress.order.url)
     } finally {
       if (!stopped) await deps.sync()
     }
   }
 
-  async function fail(name: string, order: Order, error: unknown): Promise<void> {
+  /** @param isResumed whether an earlier attempt, or another node, had created the order. */
+  async function fail(
+    name: string,
+    order: Order,
+    error: unknown,
+    isResumed: boolean,
+  ): Promise<void> {
     const { AcmeError } = await import('./directory-client.ts')
     const isKnown = error instanceof AcmeError || error instanceof Failure
     if (!isKnown) deps.onError(error)
@@ -152,13 +158,12 @@ export function createOrders(deps: OrdersDeps) {
       if (account !== undefined) await storeAccount(store, vault, { ...account, url: null })
     }
     const { url, key, ...rest } = order
+    // The directory may have validated the names while no node answered.
+    const isRepeated = isFinal && isResumed && url !== undefined
     await storeOrder(store, name, order, {
       ...rest,
       ...(!isFinal && { url, key }),
-      state: 'failed',
-      failures,
-      reason,
-      due,
+      ...(isRepeated ? { due: now() } : { state: 'failed', failures, reason, due }),
     })
     if (isFinal) await removeChallenges(store, name)
   }
@@ -212,19 +217,12 @@ export function createOrders(deps: OrdersDeps) {
       vault.decrypt(key, keyContext(stored.name))
     const names = stored.settings.names ?? []
     const client = await connect()
-    // A directory may have validated the names of a resumed order while no node answered.
-    let mayRepeat = progress.order.url !== undefined
-    if (!mayRepeat) await begin(client, stored, progress)
+    if (progress.order.url === undefined) await begin(client, stored, progress)
     using stack = new DisposableStack()
     let isAnswered = false
     let isFinalized = false
     for (let asked = 0; asked < POLL.times && !stopped; asked++) {
       const order = await client.readOrder(progress.order.url ?? '')
-      if (order.status === 'invalid' && mayRepeat) {
-        mayRepeat = isAnswered = isFinalized = false
-        await begin(client, stored, progress)
-        continue
-      }
       if (order.status === 'invalid') {
         const authorizations = await client.readAuthorizations(order)
         throw new AcmeError(reasonOf(order, authorizations), { isFinal: true })
