@@ -10,6 +10,7 @@ import {
 } from 'node:tls'
 import type { InvalidPart } from '../contract/acknowledgement.ts'
 import { type CertificateInfo, CHAIN_LENGTH } from '../contract/certificate.ts'
+import { replaceControls } from '../control-characters.ts'
 import { Failure, systemCode } from '../failure.ts'
 
 /** What the server needs to serve a certificate. Secret: stored encrypted, never given out. */
@@ -215,7 +216,7 @@ export async function readInfo(certificate: X509Certificate): Promise<Certificat
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate.publicKey
   return {
     names: read.names,
-    issuer: read.issuer,
+    issuer: replaceControls(read.issuer),
     notBefore: certificate.validFromDate.toISOString(),
     notAfter: certificate.validToDate.toISOString(),
     fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
