@@ -121,9 +121,10 @@ export function createOrders(deps: OrdersDeps) {
     const begun = stored?.order
     if (stored === undefined || begun === undefined || begun.due > now()) return
     const progress = { order: begun }
+    const stack = new DisposableStack()
     try {
       if (await isTooEarly(stored, begun)) return
-      const { checked, order } = await issue(stored, progress)
+      const { checked, order } = await issue(stored, progress, stack)
       await deps.replace(stored, checked, order)
       await removeChallenges(store, name)
       log.info({ certificate: name, notAfter: checked.info.notAfter }, 'received a certificate')
@@ -133,6 +134,7 @@ export function createOrders(deps: OrdersDeps) {
       if (error instanceof Failure && error.code === 'precondition-failed') return
       await fail(name, progress.order, error, begun.url === progress.order.url)
     } finally {
+      stack.dispose()
       if (!stopped) await deps.sync()
     }
   }
@@ -210,15 +212,22 @@ export function createOrders(deps: OrdersDeps) {
     return client
   }
 
-  /** Orders a certificate, or resumes the order. Stores each step in `progress`. */
-  async function issue(stored: StoredCertificate, progress: { order: Order }) {
+  /**
+   * Orders a certificate, or resumes the order. Stores each step in `progress`.
+   *
+   * @param stack closes what was opened for challenges.
+   */
+  async function issue(
+    stored: StoredCertificate,
+    progress: { order: Order },
+    stack: DisposableStack,
+  ) {
     const { AcmeError, reasonOf } = await import('./directory-client.ts')
     const keyOf = ({ order: { key = '' } }: typeof progress) =>
       vault.decrypt(key, keyContext(stored.name))
     const names = stored.settings.names ?? []
     const client = await connect()
     if (progress.order.url === undefined) await begin(client, stored, progress)
-    using stack = new DisposableStack()
     let isAnswered = false
     let isFinalized = false
     for (let asked = 0; asked < POLL.times && !stopped; asked++) {
