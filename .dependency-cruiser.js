@@ -2,8 +2,8 @@
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure,
-// rate-limit and ip-ranges; http and the nouns also secret and collected-bytes; endpoints, nodes and
-// certificates also policy, which knows neither. The console imports
+// rate-limit and ip-ranges; http and the nouns also secret, collected-bytes and limited-fetch;
+// endpoints, nodes and certificates also policy, which knows neither. The console imports
 // contract, failure and the type of the API. Its own imports point in one direction, too: app →
 // features → shared → api → ui.
 

@@ -5,7 +5,6 @@ import { isIP } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import type { Logger } from 'pino'
-import type { AcmeConfig } from '../cli/config-access.ts'
 import type { InvalidPart } from '../contract/acknowledgement.ts'
 import {
   CERTIFICATE_BYTES,
@@ -25,7 +24,7 @@ import type { Change } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
 import { createChallenges, type RequestHandler } from './acme/challenges.ts'
-import { createOrders } from './acme/orders.ts'
+import { type AcmeConfig, createOrders } from './acme/orders.ts'
 import { orderText } from './acme/stored-orders.ts'
 import {
   checkPem,

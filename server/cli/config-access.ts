@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secrets/secret-text.ts'
+import type { AcmeConfig } from '../certificates/acme/orders.ts'
 import { isIpRange } from '../ip-ranges.ts'
 import {
   PROVIDER_NAMES,
@@ -22,17 +23,6 @@ export interface AccessConfig {
   readonly providers: readonly ProviderConfig[]
   /** Undefined: no certificates are ordered. */
   readonly acme: AcmeConfig | undefined
-}
-
-/** The ACME directory from which certificates are ordered. */
-export interface AcmeConfig {
-  readonly directory: string
-  /** The email address of the account. */
-  readonly contact: string | undefined
-  /** Whether the operator of this server agrees to the terms of the directory. */
-  readonly agreed: boolean
-  /** The port of this machine at which requests of the directory to port 80 arrive. */
-  readonly httpPort: number
 }
 
 /** The environment, in the form of `process.env`. */

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { type Authorization, axios, Client, crypto, type Order as RemoteOrder } from 'acme-client'
 import * as z from 'zod/mini'
 import { systemCode } from '../../failure.ts'
-import { limitedFetch } from '../../http/limited-fetch.ts'
+import { limitedFetch } from '../../limited-fetch.ts'
 
 /** Thrown if the directory cannot be reached, or rejects a step of an order. */
 export class AcmeError extends Error {

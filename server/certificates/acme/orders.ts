@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { Logger } from 'pino'
-import type { AcmeConfig } from '../../cli/config-access.ts'
 import { Failure, isStoreFailure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
 import type { AcmeChallengesTable } from '../../storage/tables.ts'
@@ -19,6 +18,17 @@ import {
   storeChallenges,
   storeOrder,
 } from './stored-orders.ts'
+
+/** The ACME directory from which certificates are ordered. */
+export interface AcmeConfig {
+  readonly directory: string
+  /** The email address of the account. */
+  readonly contact: string | undefined
+  /** Whether the operator of this server agrees to the terms of the directory. */
+  readonly agreed: boolean
+  /** The port of this machine at which requests of the directory to port 80 arrive. */
+  readonly httpPort: number
+}
 
 export interface OrdersDeps {
   readonly store: Store
@@ -66,8 +76,6 @@ const CHALLENGE_LIFETIME = 3_600_000
 
 /** How long to wait before asking again when to renew a certificate (RFC 9773 §4.3.3), ms. */
 const RENEWAL_INFO = { shortest: 60_000, usual: 21_600_000, longest: 86_400_000 }
-
-export type Orders = ReturnType<typeof createOrders>
 
 /**
  * Orders and renews certificates. One node does so at a time. Each step can be resumed by any node:

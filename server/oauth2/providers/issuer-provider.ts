@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import type { SignIn } from '../../access/sessions.ts'
 import { Failure } from '../../failure.ts'
-import { limitedFetch, redirectedFetch } from '../../http/limited-fetch.ts'
+import { limitedFetch, redirectedFetch } from '../../limited-fetch.ts'
 import { createDiscovery } from './discovery.ts'
 import { roleOfGroups } from './group-roles.ts'
 import { isSubject, nameOf } from './identity.ts'
