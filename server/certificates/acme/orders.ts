@@ -68,8 +68,8 @@ const LONGEST_RETRY_AFTER = 7 * 86_400_000
 /** Pauses between questions for the state of an order, ms, and their number. */
 const POLL = { first: 500, longest: 4_000, times: 60 }
 
-/** Time for other nodes to open the port for challenges, ms. */
-const OTHER_NODES = 1_000
+/** Time for other nodes to notice an order and to open the port for challenges, ms. */
+const OTHER_NODES = INTERVAL + 1_000
 
 /** How long the answer to a challenge is stored, ms. */
 const CHALLENGE_LIFETIME = 3_600_000
@@ -310,7 +310,7 @@ export function createOrders(deps: OrdersDeps) {
     await storeChallenges(store, rows, now())
     const [first] = rows
     const opened = kind === 'http-01' && first ? await openPort(first) : new DisposableStack()
-    // Other nodes learned of the order when its URL was stored.
+    // Requests of the directory may reach any node.
     if (store.engine === 'postgres') await pause(OTHER_NODES, undefined, UNREF)
     for (const { url, isNew } of answers) {
       if (isNew) await client.complete(url)
