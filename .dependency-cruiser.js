@@ -2,8 +2,8 @@
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure,
-// rate-limit and ip-ranges; http and the nouns also secret and collected-bytes; endpoints, nodes and
-// certificates also policy, which knows neither. The console imports
+// rate-limit and ip-ranges; http and the nouns also secret, collected-bytes and limited-fetch;
+// endpoints, nodes and certificates also policy, which knows neither. The console imports
 // contract, failure and the type of the API. Its own imports point in one direction, too: app →
 // features → shared → api → ui.
 
@@ -20,6 +20,7 @@ const FEATURE = '^web/(access|audit|databases|documents|endpoints|search)/'
 const SERVER_PACKAGES = [
   '@hono/node-server',
   '@peculiar/x509',
+  'acme-client',
   'ajv',
   'commander',
   'csv-parse',
@@ -169,7 +170,7 @@ export default {
           '^server/storage/postgres/',
           '^server/documents/schemas/(compile-schema|keywords)\\.ts$',
           '^server/oauth2/local/(local-provider|local-issuer|oidc-provider)\\.ts$',
-          '^server/certificates/x509\\.ts$',
+          '^server/certificates/(x509|acme/directory-client)\\.ts$',
           '^node_modules/(ajv|oidc-provider|pg|pino-pretty)/',
           '^node_modules/@hono/node-server/dist/index\\.',
         ],

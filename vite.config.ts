@@ -112,6 +112,7 @@ export default defineConfig({
             ...(process.env.GATEHOUSE_TEST_CURL === '1' ? [] : ['**/*.curl.test.ts']),
             ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
             ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
+            ...(process.env.GATEHOUSE_TEST_PEBBLE === '1' ? [] : ['**/*.pebble.test.ts']),
             ...(process.env.GATEHOUSE_TEST_DPKG === '1' ? [] : ['**/*.dpkg.test.ts']),
           ],
           globalSetup: 'server/storage/test-support/postgres.global-setup.ts',

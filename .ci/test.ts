@@ -10,6 +10,7 @@ import { findChromium } from './machine/chromium.ts'
 import { findCurl } from './machine/curl.ts'
 import { findMemoryFolder } from './machine/memory-folder.ts'
 import { hasMounts, hasNamespaces } from './machine/namespaces.ts'
+import { findPebble } from './machine/pebble.ts'
 import { findStrace } from './machine/strace.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
 import { EVENTS_VARIABLE, readEvents } from './test-events.ts'
@@ -92,6 +93,8 @@ async function unit(): Promise<Count> {
   if (!networks) print('Skipped: *.netns.test.ts. Network namespaces cannot be created.')
   const mounts = await hasMounts()
   if (!mounts) print('Skipped: *.mount.test.ts. File systems cannot be mounted.')
+  const pebble = await findPebble()
+  if (!pebble) print('Skipped: *.pebble.test.ts. Pebble is not available.')
   const bareRoot = await canCreateBareRoot()
   if (!bareRoot) print('Skipped: *.dpkg.test.ts. A bare Debian cannot be created.')
   return await runTests(
@@ -102,6 +105,7 @@ async function unit(): Promise<Count> {
       GATEHOUSE_TEST_CURL: curl ? '1' : '0',
       GATEHOUSE_TEST_NETNS: networks ? '1' : '0',
       GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0',
+      GATEHOUSE_TEST_PEBBLE: pebble ? '1' : '0',
       GATEHOUSE_TEST_DPKG: bareRoot ? '1' : '0',
     },
   )

@@ -4,7 +4,7 @@ import { fingerprint } from './access/secrets/secret-files.ts'
 import { MAX_SESSION_AGE } from './access/sessions.ts'
 import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'
-import { createCertificatesModule } from './certificates/module.ts'
+import { type CertificatesModule, createCertificatesModule } from './certificates/module.ts'
 import type { Config } from './cli/config.ts'
 import { createDatabasesModule } from './databases/module.ts'
 import { createCollectionSearch } from './documents/collections/collection-search.ts'
@@ -169,13 +169,15 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     jobs.wake()
   })
 
-  const certificates = stack.use(
+  const certificates: CertificatesModule = stack.use(
     await createCertificatesModule({
       store,
       vault,
       record,
       publish: events.publish,
       configured: config.tls,
+      acme: config.acme,
+      isServed: (port) => endpoints.addresses().some((each) => isTcpPort(each, port)),
       instance: deps.instance,
       now: nodes.now,
       log,
@@ -301,3 +303,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     pageData: { drain: config.drain, certificate: config.tls !== undefined },
   }
 }
+
+const isTcpPort = (address: string, port: number) =>
+  address.startsWith('tcp:') && address.endsWith(`:${port}`)

@@ -137,7 +137,8 @@ async function open(
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
   const { certificates, changes, documents, endpoints, engine, health } = modules
   const { indexes, jobs, nodes, oauth2, policy } = modules
-  engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
+  const handler = nodeHandler(createApp(modules).fetch, engine.ownerOf)
+  engine.onRequest(certificates.answerFirst(handler))
 
   // The node leaves the others before it closes what it reports to them.
   stack.use(nodes)
@@ -165,6 +166,7 @@ async function open(
   readiness.reason = null
   documents.purge()
   for (const wake of wakes) wake()
+  background.use(certificates.startOrders())
 
   return {
     operatorKey,

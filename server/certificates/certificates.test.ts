@@ -336,6 +336,8 @@ forEachEngine((engine) => {
         record: createRecorder(),
         publish: () => {},
         configured: undefined,
+        acme: undefined,
+        isServed: () => false,
         instance: 'tests',
         now: () => now,
         log: pino({ level: 'silent' }),

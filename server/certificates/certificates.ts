@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import type { Logger } from 'pino'
+import type { InvalidPart } from '../contract/acknowledgement.ts'
 import {
   CERTIFICATE_BYTES,
   type CertificateFiles,
@@ -22,6 +23,9 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Change } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
+import { createChallenges, type RequestHandler } from './acme/challenges.ts'
+import { type AcmeConfig, createOrders } from './acme/orders.ts'
+import { orderText } from './acme/stored-orders.ts'
 import {
   checkPem,
   checkPfx,
@@ -74,6 +78,8 @@ export interface CertificateSource {
   requireStored(trx: Change, names: readonly string[]): Promise<void>
   /** Calls back with the names of certificates that have changed. Returns the unsubscribe. */
   onChange(callback: (names: ReadonlySet<string>) => void): () => void
+  /** Returns what answers a challenge of the ACME directory for a name; missing without ACME. */
+  readonly challengeFor?: ((name: string) => Promise<SecureContextOptions | undefined>) | undefined
 }
 
 export interface CertificatesDeps {
@@ -83,6 +89,10 @@ export interface CertificatesDeps {
   readonly publish: (event: LiveEvent) => void
   /** The certificate from the command line. */
   readonly configured: { readonly cert: string; readonly key: string } | undefined
+  /** The ACME directory from which certificates are ordered. */
+  readonly acme: AcmeConfig | undefined
+  /** Whether an endpoint of this node listens on a TCP port. */
+  readonly isServed: (port: number) => boolean
   /** The id of this installation. */
   readonly instance: string
   /** Returns the time by the clock of the database, ms since 1970. */
@@ -122,7 +132,7 @@ const RENEWAL: Caller = { name: 'certificates', by: 'system', address: null }
  * @throws Failure `bad-parameter` if the certificate from the command line cannot be used.
  */
 export async function createCertificates(deps: CertificatesDeps) {
-  const { store, vault, configured, now, log, onError } = deps
+  const { store, vault, configured, acme, now, log, onError } = deps
   const loaded = new Map<string, Loaded>()
   let timer: NodeJS.Timeout | undefined
   const callbacks = new Set<(names: ReadonlySet<string>) => void>()
@@ -208,8 +218,10 @@ export async function createCertificates(deps: CertificatesDeps) {
     const names = new Set(rows.map(({ name }) => name))
     // The certificate of the command line has precedence.
     const isOwn = (name: string) => configured !== undefined && name === DEFAULT_CERTIFICATE
-    const outdated = rows.flatMap(({ name, revision }) =>
-      isOwn(name) || loaded.get(name)?.stored?.revision === revision ? [] : name,
+    const isCurrent = ({ revision, acme }: (typeof rows)[number], stored?: StoredCertificate) =>
+      stored?.revision === revision && acme === (stored.order ? orderText(stored.order) : null)
+    const outdated = rows.flatMap((row) =>
+      isOwn(row.name) || isCurrent(row, loaded.get(row.name)?.stored) ? [] : row.name,
     )
     const removed = [...loaded.keys()].filter((name) => !names.has(name) && !isOwn(name))
     for (const name of removed) {
@@ -274,7 +286,22 @@ export async function createCertificates(deps: CertificatesDeps) {
   }
 
   /** Checks what a request sends, or issues what it asks for. */
-  async function contentOf(input: CertificateInput): Promise<CertificateContent> {
+  async function contentOf(name: string, input: CertificateInput): Promise<CertificateContent> {
+    if (input.kind === 'acme') {
+      requireDirectory(acme)
+      const { names, challenge } = input
+      const before = loaded.get(name)
+      const { certificate = null, info = null } = before?.current ?? {}
+      return {
+        kind: 'acme',
+        settings: { names: parseOrdered(parseNames(names), challenge), challenge },
+        // The previous one stays in use until the ordered one is issued.
+        certificate,
+        info,
+        secret: before?.current ? secretOf(before) : null,
+        order: { state: 'pending', due: now(), failures: 0 },
+      }
+    }
     if (input.kind === 'local') return issue(parseNames(input.names))
     if (input.kind === 'file') {
       const files = { certificate: input.certificate, key: input.key }
@@ -313,6 +340,38 @@ export async function createCertificates(deps: CertificatesDeps) {
     }
   }
 
+  const challenges =
+    acme && createChallenges({ store, httpPort: acme.httpPort, isServed: deps.isServed, now })
+  const orders =
+    acme?.agreed && challenges
+      ? createOrders({
+          ...{ store, vault, config: acme, challenges, now, renewalOf, sync, log, onError },
+          *orders() {
+            for (const [name, { stored }] of loaded) if (stored?.order) yield [name, stored.order]
+          },
+          replace({ name, revision, kind, settings }, checked, order) {
+            const expected = [String(revision)]
+            return write({ name, actor: RENEWAL, expected }, { kind, settings, order, ...checked })
+          },
+        })
+      : undefined
+
+  /** Returns the state of an order for its record. */
+  function toOrder({ kind, settings, order }: StoredCertificate) {
+    if (kind !== 'acme' || order === undefined) return {}
+    const { state, reason, due, renewal } = order
+    return {
+      names: settings.names,
+      challenge: settings.challenge ?? 'http-01',
+      order: {
+        state,
+        ...((orders === undefined || reason) && { reason: reason ?? NOT_ORDERED }),
+        ...(state === 'failed' && { nextAttempt: toIsoTime(due) }),
+      },
+      ...(renewal !== undefined && { renewal: toIsoTime(renewal) }),
+    }
+  }
+
   const toRecord = (
     name: string,
     { stored, current, files, error }: Loaded,
@@ -325,13 +384,21 @@ export async function createCertificates(deps: CertificatesDeps) {
     endpoints: uses.get(name) ?? [],
     ...(files && { files }),
     ...(stored?.kind === 'local' && current && { renewal: toIsoTime(renewalOf(current.info)) }),
+    ...(stored && toOrder(stored)),
     ...(error && { error }),
     ...(stored === undefined && { readOnly: true as const }),
   })
 
   const source: CertificateSource = {
     find(names = [DEFAULT_CERTIFICATE]) {
-      return names.map((name) => {
+      const isOrdered = (name: string) => {
+        const { stored, current } = loaded.get(name) ?? {}
+        return stored?.kind === 'acme' && current === undefined
+      }
+      // An endpoint waits for its first certificate, since it may have to answer the challenge.
+      if (names.every(isOrdered)) return names.map((name) => ({ name, hosts: [], context: {} }))
+      const usable = names.filter((name) => !isOrdered(name))
+      return usable.map((name) => {
         const entry = loaded.get(name)
         if (entry === undefined) throw missing(name)
         const { current, error } = entry
@@ -360,10 +427,13 @@ export async function createCertificates(deps: CertificatesDeps) {
       callbacks.add(callback)
       return () => callbacks.delete(callback)
     },
+    challengeFor: challenges?.contextFor,
   }
 
   return {
     ...source,
+    /** Answers challenges of the ACME directory before other requests. */
+    answerFirst: challenges?.answerFirst ?? ((next: RequestHandler) => next),
     sync,
     /** Returns all certificates, sorted by name. */
     async list(): Promise<CertificateRecord[]> {
@@ -387,7 +457,8 @@ export async function createCertificates(deps: CertificatesDeps) {
      */
     async set(change: CertificateChange, input: CertificateInput): Promise<void> {
       requireWritable(change.name)
-      await write(change, await contentOf(input))
+      await write(change, await contentOf(change.name, input))
+      void orders?.wake()
     },
     /** @throws Failure `not-found`; `conflict` if an endpoint uses it; `precondition-failed`. */
     async remove(change: CertificateChange): Promise<void> {
@@ -418,6 +489,10 @@ export async function createCertificates(deps: CertificatesDeps) {
       timer ??= setInterval(renew, RENEWAL_INTERVAL).unref()
     },
     renewDue,
+    /** Attempts the orders that are due. */
+    attemptOrders: () => orders?.wake(),
+    /** Orders and renews certificates of the ACME directory until it is disposed. */
+    startOrders: (): Disposable => orders?.start() ?? { [Symbol.dispose]() {} },
     [Symbol.dispose]() {
       clearInterval(timer)
       for (const { close } of loaded.values()) close()
@@ -437,6 +512,50 @@ const missing = (name: string) =>
           'A certificate with the name "default" needs no policy.'
       : `There is no certificate "${name}". Add it first.`,
   )
+
+const HOW_TO_ORDER =
+  'Set GATEHOUSE_ACME_DIRECTORY to the URL of a directory, such as ' +
+  'https://acme-v02.api.letsencrypt.org/directory, and GATEHOUSE_ACME_TERMS=agreed if you agree to ' +
+  'its terms, and restart the node.'
+
+const NOT_ORDERED = `This node does not order certificates. ${HOW_TO_ORDER}`
+
+/** @throws Failure `conflict` unless certificates can be ordered. */
+function requireDirectory(acme: AcmeConfig | undefined): void {
+  if (acme?.agreed) return
+  const reason =
+    acme === undefined
+      ? 'no ACME directory is configured'
+      : `nobody has agreed to the terms of ${acme.directory}`
+  throw new Failure('conflict', `Certificates cannot be ordered: ${reason}. ${HOW_TO_ORDER}`, {
+    field: '/kind',
+  })
+}
+
+/**
+ * Checks that an ACME directory can validate names.
+ *
+ * @throws Failure `invalid` with all problems.
+ */
+function parseOrdered(names: string[], challenge: string | undefined): string[] {
+  const errors = names.flatMap((name, at) =>
+    name.startsWith('*.')
+      ? { field: `/names/${at}`, reason: 'is a wildcard, which needs a challenge over DNS' }
+      : isIP(name) !== 0 && challenge === 'tls-alpn-01'
+        ? { field: `/names/${at}`, reason: 'is an IP address; tls-alpn-01 validates only names' }
+        : [],
+  )
+  if (errors.length > 0) throw invalidNames(errors)
+  return names
+}
+
+function invalidNames(errors: InvalidPart[]): Failure {
+  const sentences = errors.map(({ field = '', reason }) => `${field.slice(1)}: ${reason}`)
+  return new Failure('invalid', `The names are invalid. ${sentences.join('; ')}.`, {
+    field: errors[0]?.field,
+    errors,
+  })
+}
 
 /** When a certificate is renewed: two thirds of its lifetime have passed. ms since 1970. */
 function renewalOf({ notBefore, notAfter }: CertificateInfo): number {
@@ -507,13 +626,7 @@ function parseNames(names: readonly string[]): string[] {
       ? { field: `/names/${at}`, reason: 'is neither a DNS name nor an IP address' }
       : [],
   )
-  if (errors.length > 0) {
-    const sentences = errors.map(({ field, reason }) => `${field.slice(1)}: ${reason}`)
-    throw new Failure('invalid', `The names are invalid. ${sentences.join('; ')}.`, {
-      field: errors[0]?.field,
-      errors,
-    })
-  }
+  if (errors.length > 0) throw invalidNames(errors)
   return [...new Set(parsed.filter((name) => name !== undefined))]
 }
 

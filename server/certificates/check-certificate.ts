@@ -1,7 +1,13 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { duplexPair } from 'node:stream'
-import { connect, createSecureContext, type SecureContextOptions, TLSSocket } from 'node:tls'
+import {
+  connect,
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+  TLSSocket,
+} from 'node:tls'
 import type { InvalidPart } from '../contract/acknowledgement.ts'
 import { type CertificateInfo, CHAIN_LENGTH } from '../contract/certificate.ts'
 import { replaceControls } from '../control-characters.ts'
@@ -246,6 +252,17 @@ async function readPfx(pfx: Buffer, passphrase: string | undefined): Promise<X50
     if (systemCode(error) === 'ERR_CRYPTO_UNSUPPORTED_OPERATION') throw wrong('/pfx', CONVERT)
     throw wrong('/pfx', 'is not a PKCS #12 file with a certificate and its key')
   }
+  return handshake(secureContext).catch(() => {
+    throw wrong('/pfx', 'has no certificate that belongs to its key, or its key is too weak')
+  })
+}
+
+/**
+ * Returns the certificates that a server with a context sends, its own first.
+ *
+ * @throws Error (rejects) if clients cannot connect to it.
+ */
+export async function handshake(secureContext: SecureContext): Promise<X509Certificate[]> {
   const [serverSide, clientSide] = duplexPair()
   const server = new TLSSocket(serverSide as never, { isServer: true, secureContext })
   const client = connect({ socket: clientSide, rejectUnauthorized: false })
@@ -260,8 +277,6 @@ async function readPfx(pfx: Buffer, passphrase: string | undefined): Promise<X50
       sent = sent.issuerCertificate
     }
     return chain
-  } catch {
-    throw wrong('/pfx', 'has no certificate that belongs to its key, or its key is too weak')
   } finally {
     client.destroy()
     server.destroy()

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import {
+  acmeChallenge,
   CERTIFICATES,
   type CertificateInfo,
   certificateFiles,
@@ -17,29 +18,32 @@ import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { CertificatesTable } from '../storage/tables.ts'
 import type { Vault } from '../storage/vault.ts'
+import { type Order, order, orderText } from './acme/stored-orders.ts'
 import type { Secret } from './check-certificate.ts'
 
 /** What a kind needs besides the certificate: paths, or the names to issue it for. */
 const settings = z.object({
   files: z.optional(certificateFiles),
   names: z.optional(z.array(z.string())),
+  challenge: z.optional(acmeChallenge),
 })
 
 /** A certificate to be stored. */
 export interface CertificateContent {
   readonly kind: z.infer<typeof certificateKind>
   readonly settings: z.infer<typeof settings>
-  /** The chain, PEM; null for files, which each node reads. */
+  /** The chain, PEM; null for files, which each node reads, and before the first is issued. */
   readonly certificate: string | null
-  readonly info: CertificateInfo
+  readonly info: CertificateInfo | null
   readonly secret: Secret | null
+  /** Of the kind `acme`. */
+  readonly order?: Order | undefined
 }
 
 /** A certificate as it is stored, with its secret encrypted. */
-export interface StoredCertificate extends Omit<CertificateContent, 'info' | 'secret'> {
+export interface StoredCertificate extends Omit<CertificateContent, 'secret'> {
   readonly name: string
   readonly revision: number
-  readonly info: CertificateInfo | null
   readonly secret: string | null
 }
 
@@ -53,12 +57,13 @@ function fromRow(row: CertificatesTable): StoredCertificate {
     info:
       row.info === null ? null : parseJsonColumn(certificateInfo, 'certificates.info', row.info),
     secret: row.secret,
+    order: row.acme === null ? undefined : parseJsonColumn(order, 'certificates.acme', row.acme),
   }
 }
 
-/** Returns the names and revisions of all certificates. */
+/** Returns the names, revisions and orders of all certificates. */
 export const readRevisions = ({ db }: Store) =>
-  db.selectFrom('certificates').select(['name', 'revision']).execute()
+  db.selectFrom('certificates').select(['name', 'revision', 'acme']).execute()
 
 /** Returns certificates by their names. */
 export async function readCertificates(
@@ -100,6 +105,7 @@ export function writeCertificate(
     certificate,
     info: certificate && JSON.stringify(info),
     secret: secret && vault.encrypt(JSON.stringify(secret), contextOf(name)),
+    acme: content.order === undefined ? null : orderText(content.order),
   }
   return store.change(async (trx) => {
     const revision = await beginChange(trx, actor)
@@ -172,7 +178,7 @@ const summary = ({
   settings: { files, names },
 }: Pick<StoredCertificate, 'kind' | 'info' | 'settings'>) => ({
   kind,
-  names: info?.names ?? names ?? [],
+  names: names ?? info?.names ?? [],
   ...(info && { fingerprint: info.fingerprint, notAfter: info.notAfter }),
   ...(files && { files }),
 })

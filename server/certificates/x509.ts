@@ -56,6 +56,17 @@ export function readCertificate(der: Uint8Array): { names: string[]; issuer: str
   }
 }
 
+/** Returns the id by which a directory knows a certificate (RFC 9773 §4.1). */
+export function renewalId(pem: string): string {
+  const certificate = new X509Certificate(pem)
+  const { keyId = '' } = certificate.getExtension(AuthorityKeyIdentifierExtension) ?? {}
+  const { serialNumber: serial } = certificate
+  // As DER encodes the number: one that begins with a set bit gets a zero byte.
+  const der = /^[89a-f]/i.test(serial) ? `00${serial}` : serial
+  const encode = (hex: string) => Buffer.from(hex, 'hex').toString('base64url')
+  return `${encode(keyId)}.${encode(der)}`
+}
+
 /** Creates an authority that issues certificates for this server alone. */
 export async function createAuthority(instance: string, now: number): Promise<KeyPair> {
   const keys = await createKeys()

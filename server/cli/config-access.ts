@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secrets/secret-text.ts'
+import type { AcmeConfig } from '../certificates/acme/orders.ts'
 import { isIpRange } from '../ip-ranges.ts'
 import {
   PROVIDER_NAMES,
@@ -20,6 +21,8 @@ export interface AccessConfig {
   readonly trustedProxies: readonly string[]
   /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
+  /** Undefined: no certificates are ordered. */
+  readonly acme: AcmeConfig | undefined
 }
 
 /** The environment, in the form of `process.env`. */
@@ -74,7 +77,31 @@ export function readAccess(
       Object.assign(variable, { secret: (name: string) => secret(name)?.text }),
       errors,
     ),
+    acme: readAcme(variable, errors),
   }
+}
+
+function readAcme(
+  variable: (name: string) => string | undefined,
+  errors: string[],
+): AcmeConfig | undefined {
+  const names = ['DIRECTORY', 'CONTACT', 'TERMS', 'HTTP_PORT'] as const
+  const [directory, contact, terms, port = '80'] = names.map((each) =>
+    variable(`GATEHOUSE_ACME_${each}`),
+  )
+  const report = (name: (typeof names)[number], rule: string, text: string) =>
+    errors.push(`GATEHOUSE_ACME_${name} must be ${rule}, not ${quoteText(text)}.`)
+  if (directory !== undefined && URL.parse(directory)?.protocol !== 'https:') {
+    report('DIRECTORY', 'an https URL', directory)
+  }
+  if (contact !== undefined && !/^[^\s@,?]+@[^\s@,?]+$/.test(contact)) {
+    report('CONTACT', 'an email address', contact)
+  }
+  if (terms !== undefined && terms !== 'agreed') report('TERMS', '"agreed"', terms)
+  const httpPort = /^[0-9]{1,5}$/.test(port) ? Number(port) : 0
+  if (httpPort < 1 || httpPort > 65_535) report('HTTP_PORT', 'a port', port)
+  if (directory === undefined) return undefined
+  return { directory, contact, agreed: terms === 'agreed', httpPort }
 }
 
 /**

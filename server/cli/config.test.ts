@@ -49,6 +49,7 @@ describe('parseConfig', () => {
       admins: [],
       trustedProxies: [],
       providers: [],
+      acme: undefined,
     })
   })
 

@@ -105,6 +105,19 @@ export const VARIABLES: readonly Variable[] = [
     env: 'GATEHOUSE_TRUSTED_PROXIES',
     help: 'addresses and CIDR ranges of trusted proxies, whose X-Forwarded headers are used, separated by commas (default: none)',
   },
+  {
+    env: 'GATEHOUSE_ACME_DIRECTORY',
+    help: 'URL of the ACME directory from which certificates are ordered (default: none)',
+  },
+  { env: 'GATEHOUSE_ACME_CONTACT', help: 'email address of the account at this directory' },
+  {
+    env: 'GATEHOUSE_ACME_TERMS',
+    help: 'set to agreed if you agree to the terms of this directory',
+  },
+  {
+    env: 'GATEHOUSE_ACME_HTTP_PORT',
+    help: 'port at which its requests to port 80 arrive at this machine (default: 80)',
+  },
   ...(['GITHUB', 'GOOGLE', 'FACEBOOK'] as const).flatMap((name) => [
     {
       env: `GATEHOUSE_${name}_CLIENT_ID`,

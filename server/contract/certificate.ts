@@ -23,12 +23,15 @@ export const certificateName = z
     ),
   )
 
+const KINDS = 'must be "upload", "file", "local" or "acme"'
+
 export const certificateKind = z
-  .enum(['upload', 'file', 'local'], 'must be "upload", "file" or "local"')
+  .enum(['upload', 'file', 'local', 'acme'], KINDS)
   .check(
     z.describe(
       'upload: the certificate and its key, encrypted in the store; file: files of each node; ' +
-        'local: issued and renewed by the authority of this server',
+        'local: issued and renewed by the authority of this server; ' +
+        'acme: ordered from the configured ACME directory and renewed',
     ),
   )
 
@@ -79,11 +82,33 @@ const local = {
     ),
 }
 
+/** How the ACME directory validates names (RFC 8555 §8.3, RFC 8737). */
+export const acmeChallenge = z
+  .enum(['http-01', 'tls-alpn-01'], 'must be "http-01" or "tls-alpn-01"')
+  .check(
+    z.describe(
+      'http-01, the default: over HTTP on port 80; tls-alpn-01: on the ssl endpoint itself, ' +
+        'which clients reach on port 443',
+    ),
+  )
+
+const acme = {
+  kind: z.literal('acme'),
+  names: z
+    .array(z.string().check(z.maxLength(255)))
+    .check(
+      z.minLength(1, 'must name a host'),
+      z.maxLength(CERTIFICATE_NAMES, 'at most 100 names'),
+      z.describe('DNS names without wildcards; with http-01 also IP addresses'),
+    ),
+  challenge: z.optional(acmeChallenge),
+}
+
 /** Body of `PUT /_api/certificate/<name>`. */
 export const certificateInput = z.discriminatedUnion(
   'kind',
-  [exact(upload), exact(file), exact(local)],
-  'must be "upload", "file" or "local"',
+  [exact(upload), exact(file), exact(local), exact(acme)],
+  KINDS,
 )
 
 export type CertificateInput = z.infer<typeof certificateInput>
@@ -95,8 +120,9 @@ export const newCertificate = z.discriminatedUnion(
     exact({ name: certificateName, ...upload }),
     exact({ name: certificateName, ...file }),
     exact({ name: certificateName, ...local }),
+    exact({ name: certificateName, ...acme }),
   ],
-  'must be "upload", "file" or "local"',
+  KINDS,
 )
 
 /** What a certificate says. */
@@ -112,6 +138,20 @@ export const certificateInfo = z.object({
 
 export type CertificateInfo = z.infer<typeof certificateInfo>
 
+/** The state of the order of a certificate from an ACME directory. */
+export const certificateOrder = z.object({
+  state: z
+    .enum(['pending', 'valid', 'failed'])
+    .check(
+      z.describe(
+        'pending: ordered or about to be; valid: issued; failed: the last attempt failed, and ' +
+          'the previous certificate, if there is one, stays in use',
+      ),
+    ),
+  reason: z.optional(z.string().check(z.describe('why the last attempt failed'))),
+  nextAttempt: z.optional(z.string().check(z.describe('after a failure, ISO 8601, UTC'))),
+})
+
 /** A certificate in a list. Its key is never given out. */
 export const certificateRecord = z.object({
   name: z.string(),
@@ -119,9 +159,12 @@ export const certificateRecord = z.object({
   revision: z.int().check(z.describe('for If-Match; 0 for a certificate of the command line')),
   current: z
     .nullable(certificateInfo)
-    .check(z.describe('null if this node could not read the files yet')),
+    .check(z.describe('null if this node could not read the files yet, or it was not issued yet')),
   endpoints: z.array(z.string()).check(z.describe('the endpoints whose policy uses it')),
   files: z.optional(certificateFiles.check(z.describe('of the kind file'))),
+  names: z.optional(z.array(z.string()).check(z.describe('of the kind acme: the ordered names'))),
+  challenge: z.optional(acmeChallenge),
+  order: z.optional(certificateOrder),
   renewal: z.optional(z.string().check(z.describe('when the server renews it, ISO 8601, UTC'))),
   error: z.optional(
     z

@@ -34,7 +34,7 @@ export interface PoliciesTable {
 export interface CertificatesTable {
   /** Primary key, ordered by code point on both engines. */
   name: string
-  /** `upload`, `file`, `local`. */
+  /** `upload`, `file`, `local`, `acme`. */
   kind: string
   /** Store-wide revision of the last change to this row. */
   revision: number
@@ -46,6 +46,23 @@ export interface CertificatesTable {
   info: string | null
   /** JSON: the key, or a PKCS #12 file and its passphrase. Encrypted by the vault. */
   secret: string | null
+  /** JSON: the order of the kind `acme` (an `Order`), whose changes do not raise `revision`. */
+  acme: string | null
+}
+
+/** An answer to an ACME challenge, which any node gives. */
+export interface AcmeChallengesTable {
+  /** Primary key. */
+  token: string
+  /** The name of the certificate that is ordered. */
+  certificate: string
+  /** The DNS name or IP address that is validated. */
+  name: string
+  /** `http-01`, `tls-alpn-01`. */
+  kind: string
+  /** The key authorization (RFC 8555 §8.1). */
+  answer: string
+  expires_at: number
 }
 
 /** A running node that shares the store. */
@@ -334,6 +351,7 @@ export interface Tables {
   endpoints: EndpointsTable
   policies: PoliciesTable
   certificates: CertificatesTable
+  acme_challenges: AcmeChallengesTable
   databases: DatabasesTable
   nodes: NodesTable
   node_listeners: NodeListenersTable

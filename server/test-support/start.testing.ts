@@ -56,6 +56,7 @@ export const SETTINGS: Omit<Config, 'data'> = {
   admins: [],
   trustedProxies: [],
   providers: [],
+  acme: undefined,
 }
 
 /** Starts a node for a test. `log` defaults to the level in the settings. */

@@ -67,8 +67,12 @@ export function discardSecrets(store: Store, record: Recorder, actor: Actor): Pr
     await trx.updateTable('sessions').set(none).execute()
     await trx.deleteFrom('sign_ins').execute()
     await trx.deleteFrom('local_provider').execute()
-    await trx.deleteFrom('certificates').where('secret', 'is not', null).execute()
-    await trx.deleteFrom('settings').where('name', '=', 'certificate-authority').execute()
+    await trx
+      .deleteFrom('certificates')
+      .where((eb) => eb.or([eb('secret', 'is not', null), eb('acme', 'is not', null)]))
+      .execute()
+    const names = ['certificate-authority', 'acme-account']
+    await trx.deleteFrom('settings').where('name', 'in', names).execute()
     await record(trx, {
       actor,
       action: 'secret.discard',

@@ -433,8 +433,9 @@ export class Listener {
 
   #createSecureServer(): SecureServer {
     const tls = this.#policy?.tls
-    const certificates = this.#deps.certificates.find(tls?.certificates)
-    const secure = createSecureServer(certificates, tls)
+    const { certificates } = this.#deps
+    const chosen = certificates.find(tls?.certificates)
+    const secure = createSecureServer(chosen, tls, certificates.challengeFor)
     this.#isSecureOutdated = false
     return this.#connections.follow(secure, tls?.clientAuth?.ca)
   }

@@ -25,6 +25,7 @@ import { limitedPeople } from './0022-limited-people.ts'
 import { policies } from './0023-policies.ts'
 import { groupRoles } from './0024-group-roles.ts'
 import { certificates } from './0025-certificates.ts'
+import { acme } from './0026-acme.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -57,5 +58,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0023-policies': policies(engine),
     '0024-group-roles': groupRoles(),
     '0025-certificates': certificates(engine),
+    '0026-acme': acme(),
   }
 }

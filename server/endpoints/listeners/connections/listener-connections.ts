@@ -6,7 +6,7 @@ import type { Traffic } from '../../traffic.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
 import { bytesSent, type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
-import { HANDSHAKES } from './secure-server.ts'
+import { CHALLENGE_PROTOCOL, HANDSHAKES } from './secure-server.ts'
 
 export interface ListenerConnectionsDeps {
   readonly serve: (socket: Socket) => Connection
@@ -85,6 +85,10 @@ export class ListenerConnections {
   follow(secure: SecureServer, ca: string | undefined): SecureServer {
     secure.on('secureConnection', (socket) => {
       this.#handshakes.delete(peerOf(socket))
+      if (socket.alpnProtocol === CHALLENGE_PROTOCOL) {
+        socket.end()
+        return
+      }
       const names = socket.authorized && socket.getPeerX509Certificate()?.subjectAltName
       if (ca !== undefined && names) this.#clients.set(socket, { names, ca })
       this.#accept(socket)

@@ -1,5 +1,11 @@
-import { createSecureContext, createServer, type SecureContext, type Server } from 'node:tls'
-import type { ServedCertificate } from '../../../certificates/certificates.ts'
+import {
+  createSecureContext,
+  createServer,
+  type SecureContext,
+  type Server,
+  type TlsOptions,
+} from 'node:tls'
+import type { CertificateSource, ServedCertificate } from '../../../certificates/certificates.ts'
 import type { Policy } from '../../../contract/endpoints/policy.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
 
@@ -12,10 +18,12 @@ export const HANDSHAKES = 1_000
  * own, end with it, and open connections go on.
  *
  * @param certificates at least one; the first is for clients that name no host.
+ * @param challengeFor answers challenges of an ACME directory (RFC 8737).
  */
 export function createSecureServer(
   certificates: readonly ServedCertificate[],
   tls: Policy['tls'],
+  challengeFor?: CertificateSource['challengeFor'],
 ): Server {
   const { minVersion, clientAuth } = tls ?? {}
   const common = {
@@ -35,9 +43,44 @@ export function createSecureServer(
     handshakeTimeout: HTTP_LIMITS.headersTimeout,
     requestCert: clientAuth !== undefined,
     rejectUnauthorized: clientAuth?.mode === 'require',
-    ALPNProtocols: ['http/1.1'],
-    SNICallback: (name, callback) => callback(null, select(name)),
+    ...selectBy(select, challengeFor),
   })
+}
+
+/** The protocol with which an ACME directory validates a name (RFC 8737 §3). */
+export const CHALLENGE_PROTOCOL = 'acme-tls/1'
+
+/** Returns the options that choose a protocol and a certificate. */
+function selectBy(
+  select: ReturnType<typeof createSelect>,
+  challengeFor: CertificateSource['challengeFor'],
+): TlsOptions {
+  if (challengeFor === undefined) {
+    return {
+      ALPNProtocols: ['http/1.1'],
+      SNICallback: (name, callback) => callback(null, select(name)),
+    }
+  }
+  // With TLS 1.3, the protocol is chosen before the certificate.
+  const asked = new WeakSet<object>()
+  return {
+    ALPNCallback(this: object, { protocols }) {
+      if (!protocols.includes(CHALLENGE_PROTOCOL))
+        return protocols.find((one) => one === 'http/1.1')
+      asked.add(this)
+      return CHALLENGE_PROTOCOL
+    },
+    SNICallback(this: object, name, callback) {
+      if (!asked.has(this)) {
+        callback(null, select(name))
+        return
+      }
+      challengeFor(name).then(
+        (context) => callback(null, context && createSecureContext(context)),
+        (error: Error) => callback(error),
+      )
+    },
+  }
 }
 
 interface Choice {
