@@ -2,14 +2,14 @@
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure,
-// rate-limit and ip-ranges; http and the nouns also secret and collected-bytes; endpoints and nodes
-// also policy, which knows neither. The console imports
+// rate-limit and ip-ranges; http and the nouns also secret and collected-bytes; endpoints, nodes and
+// certificates also policy, which knows neither. The console imports
 // contract, failure and the type of the API. Its own imports point in one direction, too: app →
 // features → shared → api → ui.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN =
-  '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2|requests)/'
+  '^server/(access|audit|certificates|databases|documents|endpoints|events|health|jobs|nodes|oauth2|requests)/'
 const ROUTES = '(^|[/-])(routes|describe-components)\\.ts$'
 const MODULE = '/module\\.ts$'
 // The files that assemble the server, and the command line.
@@ -19,6 +19,7 @@ const FEATURE = '^web/(access|audit|databases|documents|endpoints|search)/'
 /** The packages that are bundled into the server. */
 const SERVER_PACKAGES = [
   '@hono/node-server',
+  '@peculiar/x509',
   'ajv',
   'commander',
   'csv-parse',
@@ -33,6 +34,7 @@ const SERVER_PACKAGES = [
   'pino',
   'pino-pretty',
   'prom-client',
+  'reflect-metadata',
   'zod',
 ]
 
@@ -167,6 +169,7 @@ export default {
           '^server/storage/postgres/',
           '^server/documents/schemas/(compile-schema|keywords)\\.ts$',
           '^server/oauth2/local/(local-provider|local-issuer|oidc-provider)\\.ts$',
+          '^server/certificates/x509\\.ts$',
           '^node_modules/(ajv|oidc-provider|pg|pino-pretty)/',
           '^node_modules/@hono/node-server/dist/index\\.',
         ],

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import type { Logger } from 'pino'
 import type { AccessModule } from './access/module.ts'
 import type { AuditModule } from './audit/module.ts'
+import type { CertificatesModule } from './certificates/module.ts'
 import { SYSTEM_DATABASE } from './contract/database.ts'
 import type { DatabasesModule } from './databases/module.ts'
 import { documentComponents } from './documents/describe-components.ts'
@@ -44,6 +45,7 @@ import type { RequestsModule } from './requests/module.ts'
 export interface AppModules {
   readonly access: AccessModule
   readonly audit: AuditModule
+  readonly certificates: CertificatesModule
   readonly changes: Pick<ChangeSync, 'catchUp'>
   readonly databases: DatabasesModule
   readonly documents: DocumentsModule
@@ -100,6 +102,8 @@ export function createApp(modules: AppModules) {
     .route('/_api/policy', modules.policy.routes)
     .route('/_api/policy-trial', modules.policy.trialRoutes)
     .route('/_api/policy-test', modules.policy.testRoutes(createFindRoute(() => base)))
+    .route('/_api/certificate', modules.certificates.routes)
+    .route('/_api/certificate-root', modules.certificates.rootRoutes)
     .route('/_api/node', modules.nodes.routes)
     .route('/_api/database', databases.routes)
     .route('/_api/collection', documents.collectionRoutes)

@@ -4,6 +4,7 @@ import { fingerprint } from './access/secrets/secret-files.ts'
 import { MAX_SESSION_AGE } from './access/sessions.ts'
 import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'
+import { createCertificatesModule } from './certificates/module.ts'
 import type { Config } from './cli/config.ts'
 import { createDatabasesModule } from './databases/module.ts'
 import { createCollectionSearch } from './documents/collections/collection-search.ts'
@@ -18,7 +19,6 @@ import { createChangeDocuments } from './documents/repository/writes/change-docu
 import { createSchemasModule } from './documents/schemas/module.ts'
 import { createDatabaseImporter } from './documents/transfer/database-importer.ts'
 import { canonicalAddress } from './endpoints/address.ts'
-import type { Certificate } from './endpoints/listeners/certificate.ts'
 import { createHttpEngine } from './endpoints/listeners/http-engine.ts'
 import type { Listener } from './endpoints/listeners/listener.ts'
 import { createEndpointsModule } from './endpoints/module.ts'
@@ -48,8 +48,6 @@ export interface ModulesDeps {
   readonly operatorKey: () => string
   /** The id of this installation. */
   readonly instance: string
-  /** The certificate of `ssl` endpoints, if one is configured. */
-  readonly certificate: Certificate | undefined
   readonly readiness: NodeReadiness
   readonly untilAvailable: UntilAvailable
   /** The folder of the built console. */
@@ -66,7 +64,7 @@ export interface ModulesDeps {
  * `stack`. Nothing runs yet.
  */
 export async function createModules(deps: ModulesDeps, stack: AsyncDisposableStack) {
-  const { config, store, vault, secretKey, operatorKey, certificate, consoleFolder, log } = deps
+  const { config, store, vault, secretKey, operatorKey, consoleFolder, log } = deps
   const { readiness, untilAvailable } = deps
   const logError = createErrorLog(store, log)
   const record = createRecorder()
@@ -171,12 +169,27 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     jobs.wake()
   })
 
+  const certificates = stack.use(
+    await createCertificatesModule({
+      store,
+      vault,
+      record,
+      publish: events.publish,
+      configured: config.tls,
+      instance: deps.instance,
+      now: nodes.now,
+      log,
+      onError: logError('a certificate could not be renewed'),
+      http,
+      requireRole,
+    }),
+  )
   const endpoints = stack.use(
     createEndpointsModule({
       store,
       record,
       engine,
-      certificate,
+      certificates,
       nodes,
       events,
       http,
@@ -189,6 +202,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     }),
   )
   readiness.register(endpoints.metrics)
+  certificates.register(endpoints.metrics)
   const policy = createPolicyModule({
     store,
     policies: endpoints.policies,
@@ -208,7 +222,11 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       async sync() {
         schemas.clearCache()
         documents.clearCache()
-        const revisions = await Promise.all([endpoints.sync(), databases.sync()])
+        const revisions = await Promise.all([
+          endpoints.sync(),
+          databases.sync(),
+          certificates.sync().then(() => Number.POSITIVE_INFINITY),
+        ])
         // Last: no request waits for it, and its queries would delay those of the endpoints.
         indexes.onChange()
         // Only after a successful sync: while the store is unavailable, recently known callers keep
@@ -268,6 +286,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     indexes,
     jobs,
     documents,
+    certificates,
     endpoints,
     policy,
     health,
@@ -281,6 +300,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     events: eventStreams,
     requests,
     consoleFolder,
-    pageData: { drain: config.drain, certificate: certificate !== undefined },
+    pageData: { drain: config.drain, certificate: config.tls !== undefined },
   }
 }

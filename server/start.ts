@@ -14,7 +14,6 @@ import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
 import { DEFAULT_ENDPOINT } from './cli/settings.ts'
 import type { Address } from './contract/endpoints/address.ts'
-import { loadCertificate } from './endpoints/listeners/certificate.ts'
 import { clearStaleSocket } from './endpoints/listeners/unix-socket.ts'
 import type { EndpointsModule } from './endpoints/module.ts'
 import { openHealthSocket } from './health/health-socket.ts'
@@ -116,17 +115,12 @@ async function open(
   const operatorKey = openOperatorKey(data, config.operatorKey)
   const secretKey = openSecretKey(data, config.secretKey)
   const vault = createVault(secretKey)
-  const certificate =
-    config.tls && (await loadCertificate(config.tls, (message, err) => log.warn({ err }, message)))
-  stack.defer(() => certificate?.close())
-
   const modules = await createModules(
     {
       config,
       store,
       vault,
       secretKey,
-      certificate,
       readiness,
       untilAvailable,
       consoleFolder,
@@ -141,14 +135,15 @@ async function open(
   // The key may have been replaced in the environment.
   const keep = fingerprint(operatorKey.read())
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
-  const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2, policy } =
-    modules
+  const { certificates, changes, documents, endpoints, engine, health } = modules
+  const { indexes, jobs, nodes, oauth2, policy } = modules
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
   // The node leaves the others before it closes what it reports to them.
   stack.use(nodes)
   await untilAvailable(nodes.start)
   changes.start()
+  await untilAvailable(certificates.start)
   await untilAvailable(policy.expire)
   await untilAvailable(() =>
     endpoints.open({
@@ -229,7 +224,7 @@ function warnAboutProxy({ publicOrigin, trustedProxies, tls }: Config, log: Logg
     'the public URL is https, but this node can receive only plain HTTP and trusts no proxy: ' +
       'cookies are not Secure, and limits and the audit log see the address of the proxy. ' +
       'Set GATEHOUSE_TRUSTED_PROXIES to the addresses of the proxy that terminates TLS, or ' +
-      'use --tls-cert, --tls-key and an ssl:// endpoint',
+      'use an ssl:// endpoint with a certificate',
   )
 }
 

@@ -27,6 +27,8 @@ export interface Credentials {
   readonly authorization: string | undefined
   /** The secret in the session cookie. */
   readonly session: string | undefined
+  /** The id of the token that the client certificate of the connection stands for. */
+  readonly certificate?: string | undefined
   /**
    * Whether the client sends the request without user activity. Such a request does not extend the
    * session.
@@ -163,23 +165,32 @@ export function createAuthenticator({
     })
   }
 
-  function queriedToken(hash: string): Promise<Principal> {
+  function queriedToken(find: typeof findToken.byHash, key: string): Promise<Principal> {
     const since = cleared
-    return findToken(hash).then(({ rows: [row] }) => {
-      if (row !== undefined) return byToken(cache(tokens, hash, tokenPrincipal(row), since))
-      throw notValid('The token is not valid.')
+    return find(key).then(({ rows: [row] }) => {
+      if (row !== undefined) return byToken(cache(tokens, key, tokenPrincipal(row), since))
+      throw notValid(
+        find === findToken.byHash
+          ? 'The token is not valid.'
+          : 'The token of this client certificate has been revoked.',
+      )
     })
   }
 
   return {
-    authenticate({ authorization, session, background = false }) {
+    authenticate({ authorization, session, certificate, background = false }) {
       if (authorization !== undefined) {
         const token = tokenOf(authorization)
         const hash = hashSecret(token)
         const cached = tokens.get(hash)
         if (cached !== undefined) return byToken(cached)
         if (!isTokenText(token)) throw notValid(`This is not a token. Send ${TOKEN_HEADERS}.`)
-        return queriedToken(hash)
+        return queriedToken(findToken.byHash, hash)
+      }
+      if (certificate !== undefined) {
+        // No hash of a token is the id of one.
+        const cached = tokens.get(certificate)
+        return cached ? byToken(cached) : queriedToken(findToken.byId, certificate)
       }
       if (session === undefined) return undefined
       const hash = hashSecret(session)

@@ -58,20 +58,23 @@ export type FoundToken = Pick<
   CredentialOwner
 
 /**
- * Returns a function that finds the token with the given hash, if its owner has access. The caller
- * checks its expiry.
+ * Returns functions that find the token with the given hash or id, if its owner has access. The
+ * caller checks its expiry.
  */
 export function createFindToken({ db, prepareLookup }: Store) {
-  const find = prepareLookup<FoundToken>(
-    db
-      .selectFrom('tokens')
-      .innerJoin('people', 'people.id', 'tokens.owner_id')
-      .select(['tokens.id', 'tokens.name', 'tokens.role', 'tokens.databases'])
-      .select(['tokens.expires_at', 'tokens.last_used_at'])
-      .select(OWNER)
-      .where('tokens.hash', '=', '')
-      .where(ownerHasAccess)
-      .compile(),
-  )
-  return (hash: string): Lookup<FoundToken> => Promise.resolve(find(hash))
+  const findBy = (column: 'hash' | 'id') => {
+    const find = prepareLookup<FoundToken>(
+      db
+        .selectFrom('tokens')
+        .innerJoin('people', 'people.id', 'tokens.owner_id')
+        .select(['tokens.id', 'tokens.name', 'tokens.role', 'tokens.databases'])
+        .select(['tokens.expires_at', 'tokens.last_used_at'])
+        .select(OWNER)
+        .where(`tokens.${column}`, '=', '')
+        .where(ownerHasAccess)
+        .compile(),
+    )
+    return (key: string): Lookup<FoundToken> => Promise.resolve(find(key))
+  }
+  return { byHash: findBy('hash'), byId: findBy('id') }
 }

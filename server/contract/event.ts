@@ -9,6 +9,8 @@ const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('endpoint'), endpoint: z.string(), revision: z.nullable(z.int()) }),
   z.object({ type: z.literal('listener'), endpoint: z.string() }),
   z.object({ type: z.literal('database'), name: z.string() }),
+  /** A certificate was added, replaced or removed. */
+  z.object({ type: z.literal('certificate') }),
   /**
    * A person, or their sessions. Sent to admins and to that person; null: any person, sent to all.
    */

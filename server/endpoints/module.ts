@@ -25,7 +25,7 @@ import { endpointRoutes } from './routes.ts'
 export interface EndpointsModuleDeps
   extends Pick<
     EndpointRegistryDeps,
-    'store' | 'record' | 'engine' | 'certificate' | 'grace' | 'reservedFolders'
+    'store' | 'record' | 'engine' | 'certificates' | 'grace' | 'reservedFolders'
   > {
   readonly nodes: NodesModule
   readonly events: Pick<EventHub, 'publish'>
@@ -38,7 +38,7 @@ export interface EndpointsModuleDeps
 
 /** Creates the registry of endpoints, their bulk changes and metrics, and their routes. */
 export function createEndpointsModule(deps: EndpointsModuleDeps) {
-  const { store, record, certificate, nodes, events, http, requireRole, log } = deps
+  const { store, record, certificates, nodes, events, http, requireRole, log } = deps
   let onRefusal: NonNullable<EndpointRegistryDeps['onRefusal']> = () => {}
   const registry = createEndpointRegistry({
     ...deps,
@@ -51,6 +51,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     store,
     record,
     endpoints: registry,
+    requireStored: certificates.requireStored,
     now: nodes.now,
     onError: deps.logError('the end of a policy could not be applied'),
   })
@@ -69,7 +70,6 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
   nodes.handlePeers(registry)
   nodes.onHeartbeat(() => sweepProposals(store))
   http.hosts.add(registry.hasHost)
-  certificate?.onRenewed(() => log.info('loaded the renewed certificate'))
   const listening = () => registry.listeners().filter(({ state }) => state === 'listening')
   return {
     routes: endpointRoutes({ endpoints: registry, requireRole, sendList: http.sendList }),

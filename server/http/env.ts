@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Principal } from '../contract/access/principal.ts'
@@ -7,6 +8,8 @@ import type { AuditAction } from '../contract/audit-action.ts'
 /** The rules of an endpoint's policy, as guards ask for them (`policy/decide.ts`). */
 export interface EndpointRules {
   readonly maxBodyBytes?: number | undefined
+  /** The ids of the tokens that client certificates stand for, by a name in the certificate. */
+  readonly clientTokens?: ReadonlyMap<string, string> | undefined
   /** Returns whether clients at an address may use the endpoint; null is one without an address. */
   admits(client: string | null): boolean
   /** Returns whether a path does not exist here, because it belongs to the administration. */
@@ -46,6 +49,8 @@ export interface ListenerContext {
   readonly mapping: { readonly names: readonly string[]; readonly defaultDatabase: string }
   /** Undefined without a policy. Replaced by a new object when the policy changes. */
   readonly policy?: EndpointRules | undefined
+  /** Returns the names in the verified client certificate of a connection, as Node.js lists them. */
+  clientNames?(socket: Socket): string | undefined
   /** Aborted when the endpoint is removed or the node stops. Endless streams must end then. */
   readonly draining: AbortSignal
   /** Counts a request as rejected although its status does not imply it. */

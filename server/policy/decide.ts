@@ -1,6 +1,6 @@
 import { atLeast, type Role } from '../contract/access/principal.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
-import type { Policy } from '../contract/endpoints/policy.ts'
+import { type Policy, sanEntry } from '../contract/endpoints/policy.ts'
 import type { EndpointRules } from '../http/env.ts'
 import { createRangeMatch, networkOf } from '../ip-ranges.ts'
 import { createRateLimit } from '../rate-limit.ts'
@@ -13,6 +13,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
   const { allow, deny, anonymous = 'none', rateLimit, cors } = policy
   const isAllowed = allow && createRangeMatch(allow)
   const isDenied = deny && createRangeMatch(deny)
+  const tokens = policy.tls?.clientAuth?.tokens
   const read = anonymous === 'none' ? [] : anonymous.read
   const limits = rateLimit && periodOf(rateLimit)
   const rate = limits && createRateLimit(limits)
@@ -20,6 +21,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     origin !== undefined && (cors?.origins[0] === '*' || cors?.origins.includes(origin) === true)
   return {
     ...policy,
+    clientTokens: tokens && new Map(tokens.map(({ san, token }) => [sanEntry(san), token])),
     admits: (client) =>
       client === null || ((isAllowed?.(client) ?? true) && !(isDenied?.(client) ?? false)),
     hides: (path) => policy.administration === false && kindOf(path) === 'administration',

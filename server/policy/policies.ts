@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { POLICY_RANGES, type Policy, type PolicyInput } from '../contract/endpoints/policy.ts'
 import { Failure } from '../failure.ts'
 import { isIpRange } from '../ip-ranges.ts'
@@ -30,6 +31,8 @@ export interface PoliciesDeps {
   readonly store: Store
   readonly record: Recorder
   readonly endpoints: PolicyEndpoints
+  /** Checks in the transaction that certificates exist. Throws `conflict`. */
+  readonly requireStored: (trx: Change, certificates: readonly string[]) => Promise<void>
   /** Returns the time by the clock of the database, ms since 1970. */
   readonly now: () => number
   readonly onError: (error: unknown) => void
@@ -41,7 +44,8 @@ export type Policies = ReturnType<typeof createPolicies>
 const CHECK_INTERVAL = 250
 
 /** Creates the changes of policies of endpoints (docs/decisions/0040-policies.md). */
-export function createPolicies({ store, record, endpoints, now, onError }: PoliciesDeps) {
+export function createPolicies(deps: PoliciesDeps) {
+  const { store, record, endpoints, now, onError } = deps
   async function expire(addresses?: readonly string[]): Promise<void> {
     for (const address of await expirePolicies(store, record, now(), addresses)) {
       await endpoints.apply(address)
@@ -63,7 +67,15 @@ export function createPolicies({ store, record, endpoints, now, onError }: Polic
     ): Promise<StoredPolicy | undefined> {
       const tryUntil = trySeconds === undefined ? undefined : now() + trySeconds * 1000
       return endpoints.setPolicy(address, policy, actor, (guard) =>
-        writePolicy(store, record, { address, policy, actor, expected, tryUntil, guard }),
+        writePolicy(store, record, {
+          address,
+          policy,
+          actor,
+          expected,
+          tryUntil,
+          guard,
+          requireStored: deps.requireStored,
+        }),
       )
     },
     /**
@@ -127,11 +139,13 @@ export function createPolicies({ store, record, endpoints, now, onError }: Polic
 }
 
 /**
- * Checks the addresses and ranges of a policy.
+ * Checks what depends on the address, and what the schema does not check: ranges of addresses, and
+ * the certificates that issue client certificates.
  *
  * @throws Failure `bad-parameter`
  */
-export function requireValidRanges(policy: Policy, address: string): void {
+export function requireValidPolicy(policy: Policy, address: string): void {
+  requireValidTls(policy, address)
   for (const field of ['allow', 'deny'] as const) {
     const ranges = policy[field]
     if (ranges === undefined) continue
@@ -149,6 +163,30 @@ export function requireValidRanges(policy: Policy, address: string): void {
   }
 }
 
+function requireValidTls({ tls }: Policy, address: string): void {
+  if (tls === undefined) return
+  if (!address.startsWith('ssl:')) {
+    throw invalid(
+      'tls',
+      'Only ssl endpoints have certificates. Use an address such as ssl://0.0.0.0:443.',
+    )
+  }
+  const { clientAuth } = tls
+  if (clientAuth === undefined) return
+  const begin = '-----BEGIN CERTIFICATE-----'
+  const texts = clientAuth.ca.split(begin).slice(1)
+  if (texts.length > 0 && texts.every((text) => isCertificate(begin + text))) return
+  throw invalid('tls/clientAuth/ca', 'The text must be one or more certificates in PEM.')
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).ca
+  } catch {
+    return false
+  }
+}
+
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /**
@@ -163,7 +201,7 @@ export function parsePolicy(
   address: string,
   now: number,
 ): Policy {
-  requireValidRanges(policy, address)
+  requireValidPolicy(policy, address)
   if (closesIn !== undefined && policy.closesAt !== undefined) {
     throw invalid('closesIn', 'Send either closesAt or closesIn.')
   }

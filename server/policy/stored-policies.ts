@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import * as z from 'zod/mini'
+import { atLeast, lowerRole, role } from '../contract/access/principal.ts'
+import { includesScope, inScope, intersectScopes } from '../contract/access/scope.ts'
 import { type Conditions, matches } from '../contract/conditions.ts'
-import { databaseNames } from '../contract/database.ts'
+import { databaseNames, SYSTEM_DATABASE } from '../contract/database.ts'
 import { type Policy, policy as policySchema } from '../contract/endpoints/policy.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Change } from '../storage/changes/transactions.ts'
-import { parseJsonColumn } from '../storage/sql/parse-column.ts'
+import { parseColumn, parseJsonColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { PoliciesTable } from '../storage/tables.ts'
 import { compilePolicy } from './decide.ts'
@@ -79,6 +81,10 @@ export interface PolicyWrite {
   readonly expected?: Conditions['match'] | 'none'
   /** Restores the previous policy at this time unless the trial is confirmed, ms since 1970. */
   readonly tryUntil?: number | undefined
+  /** Checks in the transaction that certificates exist. Throws `conflict`. */
+  readonly requireStored?:
+    | ((trx: Change, certificates: readonly string[]) => Promise<void>)
+    | undefined
   /** Rejects the change in its transaction by throwing a Failure. */
   readonly guard?: ((trx: Change) => Promise<void>) | undefined
 }
@@ -93,7 +99,7 @@ export interface PolicyWrite {
 export function writePolicy(
   store: Store,
   record: Recorder,
-  { address, policy, actor, expected, tryUntil, guard }: PolicyWrite,
+  { address, policy, actor, expected, tryUntil, guard, requireStored }: PolicyWrite,
 ): Promise<StoredPolicy | undefined> {
   return store.change(async (trx) => {
     const revision = await beginChange(trx, actor)
@@ -102,6 +108,10 @@ export function writePolicy(
     const current = before?.policy ?? null
     const isTried = tryUntil !== undefined
     if (isDeepStrictEqual(current, policy) && (before?.trial ?? null) === null) return before
+    if (policy?.tls !== undefined) {
+      await requireStored?.(trx, policy.tls.certificates)
+      await requireOwnTokens(trx, policy, before, actor)
+    }
     await guard?.(trx)
     const trial: Trial | null = isTried
       ? {
@@ -128,6 +138,77 @@ export function writePolicy(
     })
     return after
   })
+}
+
+/**
+ * Checks that a caller may use the tokens that client certificates will stand for: a caller could
+ * otherwise issue a certificate for itself and get the access of an admin.
+ *
+ * @throws Failure `bad-parameter` for an unknown token; `forbidden`.
+ */
+async function requireOwnTokens(
+  trx: Change,
+  { tls }: Policy,
+  before: StoredPolicy | undefined,
+  { authorization: caller }: Caller,
+): Promise<void> {
+  const { tokens = [] } = tls?.clientAuth ?? {}
+  const isUnchanged = isDeepStrictEqual(tls?.clientAuth, before?.policy?.tls?.clientAuth)
+  if (tokens.length === 0 || isUnchanged || caller === undefined) return
+  const ids = [...new Set(tokens.map(({ token }) => token))]
+  const rows = await trx
+    .selectFrom('tokens')
+    .innerJoin('people', 'people.id', 'tokens.owner_id')
+    .select(['tokens.id', 'tokens.owner_id', 'tokens.role', 'people.role as owner_role'])
+    .select(['tokens.databases', 'people.databases as owner_databases', 'tokens.expires_at'])
+    .where('tokens.id', 'in', ids)
+    .execute()
+  const found = new Map(rows.map((row) => [row.id, row]))
+  const owner = await ownerOf(trx, caller)
+  for (const [at, { token }] of tokens.entries()) {
+    const row = found.get(token)
+    const field = `/tls/clientAuth/tokens/${at}/token`
+    const isListed = row !== undefined && (row.owner_id === owner || isFullAdmin(caller))
+    if (!isListed) throw new Failure('bad-parameter', 'There is no such token.', { field })
+    const parsed = (text: string) => parseColumn(role, 'role', text)
+    const databases = intersectScopes(
+      parseScope('tokens.databases', row.databases),
+      parseScope('people.databases', row.owner_databases),
+    )
+    const { databases: scope = null, expires = null } = caller
+    if (
+      atLeast(caller.role, lowerRole(parsed(row.role), parsed(row.owner_role))) &&
+      includesScope(scope, databases) &&
+      (caller.by === 'session' ||
+        expires === null ||
+        (row.expires_at !== null && row.expires_at <= expires))
+    )
+      continue
+    throw new Failure('forbidden', 'The token gives more access than you have.', { field })
+  }
+}
+
+const isFullAdmin = ({ role, databases = null }: NonNullable<Caller['authorization']>) =>
+  role === 'admin' && inScope(databases, SYSTEM_DATABASE)
+
+/** Returns the id of the person with a session or token. */
+async function ownerOf(
+  trx: Change,
+  { by, credential }: NonNullable<Caller['authorization']>,
+): Promise<string | undefined> {
+  const row =
+    by === 'session'
+      ? await trx
+          .selectFrom('sessions')
+          .select('person_id as owner')
+          .where('id', '=', credential)
+          .executeTakeFirst()
+      : await trx
+          .selectFrom('tokens')
+          .select('owner_id as owner')
+          .where('id', '=', credential)
+          .executeTakeFirst()
+  return row?.owner
 }
 
 async function storePolicy(trx: Change, address: string, after: StoredPolicy): Promise<void> {

@@ -30,6 +30,24 @@ export interface PoliciesTable {
   trial: string | null
 }
 
+/** A certificate of endpoints. */
+export interface CertificatesTable {
+  /** Primary key, ordered by code point on both engines. */
+  name: string
+  /** `upload`, `file`, `local`. */
+  kind: string
+  /** Store-wide revision of the last change to this row. */
+  revision: number
+  /** JSON: what the kind needs, such as paths or names. Nothing secret. */
+  settings: string
+  /** The chain as PEM, the certificate first; null if nodes read it from files. */
+  certificate: string | null
+  /** JSON: a `CertificateInfo`, with `certificate`. */
+  info: string | null
+  /** JSON: the key, or a PKCS #12 file and its passphrase. Encrypted by the vault. */
+  secret: string | null
+}
+
 /** A running node that shares the store. */
 export interface NodesTable {
   /** Primary key. */
@@ -315,6 +333,7 @@ export interface SettingsTable {
 export interface Tables {
   endpoints: EndpointsTable
   policies: PoliciesTable
+  certificates: CertificatesTable
   databases: DatabasesTable
   nodes: NodesTable
   node_listeners: NodeListenersTable

@@ -79,7 +79,6 @@ export async function openApp(location?: StoreLocation, wrap = (store: Store): S
       secretKey: new Uint8Array(32),
       operatorKey: () => OPERATOR_KEY,
       instance: 'test',
-      certificate: undefined,
       untilAvailable: (step) => step(),
     },
     stack,

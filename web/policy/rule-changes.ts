@@ -64,6 +64,17 @@ const rules: Describe = {
     ({ maxBodyBytes }) =>
       maxBodyBytes === undefined ? 'not limited here' : `at most ${formatBinary(maxBodyBytes)}`,
   ],
+  tls: ['Certificates', ({ tls }) => describeTls(tls)],
+}
+
+function describeTls(tls: Policy['tls']): string {
+  if (tls === undefined) return 'default'
+  const { certificates, minVersion = '1.2', clientAuth } = tls
+  const clients = clientAuth && `client certificates ${clientAuth.mode}d`
+  const tokens = clientAuth?.tokens?.map(({ san, token }) => `${san} as token ${token}`)
+  return [certificates.join(', '), `TLS ${minVersion} or newer`, clients, tokens?.join(', ')]
+    .filter(Boolean)
+    .join('; ')
 }
 
 const listOr = (names: readonly string[] | undefined, none: string): string =>

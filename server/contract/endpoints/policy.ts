@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
+import { certificateName } from '../certificate.ts'
+import { exact } from '../exact.ts'
 import { isoTime } from '../iso-time.ts'
-import { isMisspelling } from '../misspelling.ts'
 
 /** Maximum number of addresses and ranges in `allow` and `deny` together. */
 export const POLICY_RANGES = 1_000
@@ -32,31 +33,6 @@ const origin = z.string().check(
   ),
 )
 
-/** Returns a schema of an object whose unknown keys are rejected with the name they resemble. */
-const exact = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? unknownField(String((issue as { keys?: unknown[] }).keys?.[0] ?? ''), Object.keys(shape))
-        : undefined,
-  })
-
-function unknownField(name: string, known: readonly string[]): string {
-  const shown = `there is no field ${JSON.stringify(name.slice(0, 64))}`
-  const lower = name.toLowerCase()
-  const similar = known.find((each) => {
-    const other = each.toLowerCase()
-    return lower === other || isMisspelling(lower, other) || isBeginning(lower, other)
-  })
-  return similar === undefined
-    ? `${shown}; the fields are ${known.join(', ')}`
-    : `${shown}; the nearest is ${similar}`
-}
-
-/** Returns whether one of two names begins with the other, in at least four characters. */
-const isBeginning = (a: string, b: string) =>
-  Math.min(a.length, b.length) >= 4 && (a.startsWith(b) || b.startsWith(a))
-
 const cors = exact({
   origins: z.array(origin).check(z.minLength(1), z.maxLength(POLICY_NAMES)),
   maxAge: z.optional(
@@ -79,6 +55,81 @@ const rateLimit = exact({
       .enum(['client', 'token', 'endpoint'])
       .check(z.describe('whose requests are counted together; by default client')),
   ),
+})
+
+/** Maximum number of certificates of an endpoint, and of client certificates with a token. */
+export const TLS_CERTIFICATES = 32
+export const TLS_TOKENS = 1_000
+
+/** Maximum size of the certificates that issue client certificates, characters of PEM. */
+export const CLIENT_CA_LENGTH = 64 * 1024
+
+/** A name in a client certificate: a URI, an email address or a DNS name, in characters that need no quotes. */
+const san = z.string().check(
+  z.maxLength(256),
+  z.regex(
+    /^[A-Za-z0-9._~:/?#@!$&()*+;=%-]+$/,
+    'must be a DNS name, an email address or a URI, such as spiffe://example.org/backup',
+  ),
+  z.refine((text) => !/^[0-9.]+$/.test(text), 'must not be an IP address'),
+)
+
+const clientAuth = exact({
+  ca: z
+    .string()
+    .check(
+      z.maxLength(CLIENT_CA_LENGTH, 'must not be larger than 64 KiB'),
+      z.describe('the certificates that issue client certificates, PEM'),
+    ),
+  mode: z
+    .enum(['require', 'request'], 'must be "require" or "request"')
+    .check(z.describe('require: connections without a valid client certificate are closed')),
+  tokens: z.optional(
+    z
+      .array(
+        exact({
+          san: san.check(z.describe('a name in the client certificate')),
+          token: z
+            .string()
+            .check(
+              z.minLength(1),
+              z.maxLength(64),
+              z.describe('the id of the token that the certificate stands for'),
+            ),
+        }),
+      )
+      .check(
+        z.maxLength(TLS_TOKENS),
+        z.refine(
+          (all) => new Set(all.map((each) => sanEntry(each.san))).size === all.length,
+          'must not name a certificate twice',
+        ),
+      ),
+  ),
+})
+
+/** Returns a name as the text form of `subjectAltName` of Node.js lists it, such as `DNS:example.org`. */
+export const sanEntry = (name: string): string =>
+  name.includes('://')
+    ? `URI:${name}`
+    : name.includes('@')
+      ? `email:${name}`
+      : `DNS:${name.toLowerCase()}`
+
+const tls = exact({
+  certificates: z
+    .array(certificateName)
+    .check(
+      z.minLength(1, 'must name a certificate'),
+      z.maxLength(TLS_CERTIFICATES, 'at most 32 certificates'),
+      z.describe('chosen by the name that the client asks for; the first without one'),
+    ),
+  minVersion: z.optional(
+    z
+      .enum(['1.2', '1.3'], 'must be "1.2" or "1.3"')
+      .check(z.describe('the lowest version of TLS; by default 1.2')),
+  ),
+  clientAuth: z.optional(clientAuth),
 })
 
 const fields = {
@@ -115,6 +166,7 @@ const fields = {
   maxBodyBytes: z.optional(
     z.int().check(z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER), z.describe('bytes')),
   ),
+  tls: z.optional(tls.check(z.describe('certificates of an ssl endpoint; by default `default`'))),
 }
 
 /** The rules of an endpoint (docs/http-api.md, "Policies"). */

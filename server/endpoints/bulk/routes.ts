@@ -19,7 +19,7 @@ import { describe } from '../../http/openapi/describe.ts'
 import { acceptedType, VARY_ACCEPT } from '../../http/output/content-negotiation.ts'
 import { API_JSON } from '../../http/output/render-failure.ts'
 import { streamText } from '../../http/output/stream-text.ts'
-import { requireValidRanges } from '../../policy/policies.ts'
+import { requireValidPolicy } from '../../policy/policies.ts'
 import { readAddress } from '../address.ts'
 import { createMapping } from '../mapping.ts'
 import type { BeginBulkChange, BulkChange, BulkRequest } from './bulk-changes.ts'
@@ -120,7 +120,7 @@ export async function validateChanges(
     try {
       const endpoint = formatAddress(readAddress(change.endpoint))
       if ('databases' in change) createMapping(change.databases)
-      if (!('remove' in change) && change.policy) requireValidRanges(change.policy, endpoint)
+      if (!('remove' in change) && change.policy) requireValidPolicy(change.policy, endpoint)
       if (changes.has(endpoint)) {
         throw new Failure('bad-parameter', `The endpoint ${endpoint} is listed twice.`, {
           field: '/endpoint',

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestCertificates } from '../../certificates/certificates.testing.ts'
+import type { CertificateSource } from '../../certificates/certificates.ts'
 import { SHARE } from '../../concurrency/turn-share.ts'
 import { bind } from '../address.ts'
-import type { Certificate } from './certificate.ts'
 import { createConnectionLimit } from './connections/connection-limit.ts'
 import { createHttpEngine, type HttpEngine } from './http-engine.ts'
 import { Listener } from './listener.ts'
@@ -24,7 +25,7 @@ afterEach(() => {
 async function openWithClient(engine: HttpEngine<Listener>) {
   const listener = new Listener({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
     engine,
-    certificate: undefined,
+    certificates: createTestCertificates(),
     isTrustedProxy: () => false,
     limit: createConnectionLimit(1_000, () => 1),
     changed: () => {},
@@ -90,7 +91,7 @@ const pair = (name: string) => ({ cert: pem(`${name}.cert`), key: pem(`${name}.k
 
 /** Returns a listener for TLS. */
 function createTlsListener(
-  certificate: Certificate,
+  certificates: CertificateSource,
   limit = createConnectionLimit(1_000, () => 1),
 ) {
   const engine = {
@@ -98,7 +99,7 @@ function createTlsListener(
   } as unknown as HttpEngine<Listener>
   return new Listener({ scheme: 'ssl', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
     engine,
-    certificate,
+    certificates,
     isTrustedProxy: () => false,
     limit,
     changed: () => {},
@@ -109,9 +110,10 @@ const portOf = ({ address }: Listener) => (address.scheme === 'unix' ? 0 : addre
 
 test('TLS handshakes that clients begin at once are spread over turns of the event loop', async () => {
   const clients = 30
-  const certificate = { context: pair('first'), onRenewed: () => () => {}, close() {} }
+  const certificates = createTestCertificates()
+  certificates.set('default', pair('first'))
   const enter = vi.fn(() => true)
-  const listener = createTlsListener(certificate, { enter, leave() {} })
+  const listener = createTlsListener(certificates, { enter, leave() {} })
   await listener.open()
   onTestFinished(() => listener.close())
   const [recorder, hello] = await recordHello()
@@ -159,16 +161,9 @@ async function recordHello() {
 
 test('an ssl listener uses a certificate that is renewed while it opens or later', async () => {
   const [first, renewed] = [pair('first'), pair('renewed')]
-  const subscribers = new Set<() => void>()
-  const certificate = {
-    context: first,
-    onRenewed(subscriber: () => void) {
-      subscribers.add(subscriber)
-      return () => subscribers.delete(subscriber)
-    },
-    close() {},
-  }
-  const listener = createTlsListener(certificate)
+  const certificates = createTestCertificates()
+  certificates.set('default', first)
+  const listener = createTlsListener(certificates)
   const served = async () => {
     const client = connectTls({
       port: portOf(listener),
@@ -188,16 +183,14 @@ test('an ssl listener uses a certificate that is renewed while it opens or later
   const holding = bind(other, { port: 0, host: '127.0.0.1' }, () => held.promise)
   const opening = listener.open()
   await nextTurn()
-  certificate.context = renewed
-  for (const subscriber of subscribers) subscriber()
+  certificates.set('default', renewed)
   held.resolve()
   await Promise.all([holding, opening])
   other.close()
   expect(await served()).toBe(fingerprintOf(renewed))
 
-  certificate.context = first
-  for (const subscriber of subscribers) subscriber()
+  certificates.set('default', first)
   expect(await served()).toBe(fingerprintOf(first))
   listener.close()
-  await expect.poll(() => subscribers.size).toBe(0)
+  expect(certificates.subscribers).toBe(0)
 })

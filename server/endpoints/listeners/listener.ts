@@ -1,7 +1,11 @@
 // One class, because the states of a listener and the transitions between them belong together.
 
 import type { BigIntStats } from 'node:fs'
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import type { Server as SecureServer } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
+import type { CertificateSource } from '../../certificates/certificates.ts'
+import { DEFAULT_CERTIFICATE } from '../../contract/certificate.ts'
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress, isIpLiteral } from '../../contract/endpoints/address.ts'
 import type { ListenerState } from '../../contract/endpoints/listener.ts'
@@ -11,9 +15,9 @@ import type { StoredPolicy } from '../../policy/stored-policies.ts'
 import { bind, bindingFailure, resolveHost } from '../address.ts'
 import type { Mapping } from '../mapping.ts'
 import { Traffic, TrafficHistory } from '../traffic.ts'
-import { type Certificate, missingCertificate } from './certificate.ts'
 import type { ConnectionLimit } from './connections/connection-limit.ts'
 import { ListenerConnections } from './connections/listener-connections.ts'
+import { createSecureServer } from './connections/secure-server.ts'
 import type { HttpEngine } from './http-engine.ts'
 import {
   clearStaleSocket,
@@ -28,13 +32,15 @@ const IDLE_CHECK = 100
 
 export interface ListenerDeps {
   readonly engine: HttpEngine<Listener>
-  /** For `ssl://` addresses; `undefined` if not configured. */
-  readonly certificate: Certificate | undefined
+  /** For `ssl://` addresses. */
+  readonly certificates: CertificateSource
   readonly limit: ConnectionLimit
   /** Returns whether an address is that of a trusted proxy. */
   readonly isTrustedProxy: (address: string) => boolean
   /** Folders in which no socket may be created: those of the store and of keys. */
   readonly reservedFolders?: readonly string[] | undefined
+  /** Called if the certificates of an open endpoint cannot be used any more. */
+  readonly onCertificateError?: ((address: string, error: unknown) => void) | undefined
   /** Called for each connection that the policy closes before anything is read. */
   readonly onRefusal?: ((address: string, client: string | null, rule: string) => void) | undefined
   /** Called after each change of {@link Listener.state}. */
@@ -77,6 +83,11 @@ export class Listener {
   // The same moment by the monotonic clock, which changes of the system's time do not affect.
   #drainDeadline = Number.POSITIVE_INFINITY
   #server: Server | undefined
+  /** Accepts connections over TLS; created when it is needed. */
+  #secure: SecureServer | undefined
+  /** Whether {@link #secure} has older certificates or rules. */
+  #isSecureOutdated = false
+  #unsubscribe: (() => void) | undefined
   /** The file of a Unix socket. */
   #socketFile: BigIntStats | undefined
   #draining: AbortController | undefined
@@ -124,8 +135,15 @@ export class Listener {
 
   setPolicy(stored: StoredPolicy | undefined): void {
     if (stored?.revision === this.#storedPolicy?.revision) return
+    const before = this.#policy?.tls
     this.#storedPolicy = stored
     this.#policy = stored?.policy ? compilePolicy(stored.policy) : undefined
+    if (!isDeepStrictEqual(before, this.#policy?.tls)) this.#isSecureOutdated = true
+  }
+
+  /** Returns the names in the verified client certificate of a connection, as Node.js lists them. */
+  clientNames(socket: Socket): string | undefined {
+    return this.#connections.clientNames(socket)
   }
 
   /** The revision of the last change of the mapping or the policy. */
@@ -318,6 +336,7 @@ export class Listener {
 
   #closeServer(): void {
     const { address } = this
+    this.#unsubscribe?.()
     if (this.#server === undefined) return
     if (address.scheme !== 'unix' || this.#socketFile === undefined) this.#server.close()
     else closeUnixServer(this.#server, address.path, this.#socketFile)
@@ -348,6 +367,8 @@ export class Listener {
       await requireSafeFolder(address.path, this.#deps.reservedFolders ?? [])
       await clearStaleSocket(address.path)
     }
+    if (address.scheme === 'ssl')
+      await this.#deps.certificates.load(this.#policy?.tls?.certificates)
     const server = this.#createServer()
     await bind(server, where)
     if (address.scheme === 'unix') {
@@ -387,8 +408,34 @@ export class Listener {
 
   #createServer(): Server {
     if (this.address.scheme !== 'ssl') return this.#connections.createServer(undefined)
-    const { certificate } = this.#deps
-    if (certificate === undefined) throw missingCertificate()
-    return this.#connections.createServer(certificate)
+    this.#secure = this.#createSecureServer()
+    this.#unsubscribe?.()
+    this.#unsubscribe = this.#deps.certificates.onChange((names) => {
+      const { certificates = [DEFAULT_CERTIFICATE] } = this.#policy?.tls ?? {}
+      if (certificates.some((name) => names.has(name))) this.#isSecureOutdated = true
+    })
+    return this.#connections.createServer(() => this.#currentSecureServer())
+  }
+
+  /** Returns a TLS server with the current certificates. Open connections keep theirs. */
+  #currentSecureServer(): SecureServer | undefined {
+    if (!this.#isSecureOutdated) return this.#secure
+    try {
+      this.#secure = this.#createSecureServer()
+    } catch (error) {
+      // The rules of the policy must hold. A change of the certificates tries again.
+      this.#isSecureOutdated = false
+      this.#deps.onCertificateError?.(this.#name, error)
+      this.#secure = undefined
+    }
+    return this.#secure
+  }
+
+  #createSecureServer(): SecureServer {
+    const tls = this.#policy?.tls
+    const certificates = this.#deps.certificates.find(tls?.certificates)
+    const secure = createSecureServer(certificates, tls)
+    this.#isSecureOutdated = false
+    return this.#connections.follow(secure, tls?.clientAuth?.ca)
   }
 }

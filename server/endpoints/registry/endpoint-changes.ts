@@ -1,3 +1,4 @@
+import type { CertificateSource } from '../../certificates/certificates.ts'
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointInput } from '../../contract/endpoints/endpoint.ts'
@@ -71,6 +72,7 @@ export interface EndpointChangesDeps {
   readonly record: Recorder
   readonly listeners: ListenerSet
   readonly adminAccess: AdminAccess
+  readonly certificates: CertificateSource
   readonly withLock: KeyedLock
   readonly reconcile: Reconciler['reconcile']
   /** `undefined` if the store has a single node. */
@@ -79,7 +81,7 @@ export interface EndpointChangesDeps {
 
 /** Creates {@link EndpointChanges}. */
 export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChanges {
-  const { store, listeners, adminAccess, withLock, reconcile, placement } = deps
+  const { store, listeners, adminAccess, certificates, withLock, reconcile, placement } = deps
   const write = createEndpointWriter(store, deps.record)
 
   /**
@@ -210,6 +212,14 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       withLock(address, async () => {
         if (placement !== undefined) await reconcile(address)
         const listener = listeners.get(address)
+        const isSecure = listener?.address.scheme === 'ssl'
+        if (isSecure && policy?.tls === undefined && !certificates.has('default')) {
+          throw new Failure(
+            'conflict',
+            'The endpoint would have no certificate. Name one in its policy, or add one with the name "default".',
+            { field: '/tls' },
+          )
+        }
         const offers = (stored: Parameters<typeof offersAdministration>[0]) =>
           offersAdministration(stored, actor.address)
         const isWithdrawn = !offers({ policy, trial: null }) && offers(listener?.storedPolicy)

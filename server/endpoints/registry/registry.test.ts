@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
+import { createTestCertificates } from '../../certificates/certificates.testing.ts'
 import { openStore } from '../../storage/open.ts'
 import type { Store } from '../../storage/store.ts'
 import { createHttpEngine } from '../listeners/http-engine.ts'
@@ -30,7 +31,7 @@ beforeEach(async () => {
     log: { info: record, error: record } as unknown as Logger,
     record: createRecorder(),
     engine: createHttpEngine<Listener>(),
-    certificate: undefined,
+    certificates: createTestCertificates(),
     publish: () => {},
     grace: 0,
   })

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
+import type { CertificateSource } from '../../certificates/certificates.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
@@ -11,7 +12,6 @@ import { isDue, type StoredPolicy } from '../../policy/stored-policies.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { bind, bindingFailure, createKeyedLock, resolveHost } from '../address.ts'
-import { type Certificate, missingCertificate } from '../listeners/certificate.ts'
 import { openFilesLimit } from '../listeners/connections/connection-limit.ts'
 import type { HttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
@@ -66,7 +66,7 @@ export interface EndpointRegistryDeps {
   /** Writes audit entries in the transaction of the change. */
   readonly record: Recorder
   readonly engine: HttpEngine<Listener>
-  readonly certificate: Certificate | undefined
+  readonly certificates: CertificateSource
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
@@ -91,7 +91,9 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   const adminAccess = createAdminAccess(peers)
   const listeners = createListenerSet({
     engine: deps.engine,
-    certificate: deps.certificate,
+    certificates: deps.certificates,
+    onCertificateError: (endpoint, err) =>
+      log?.error({ endpoint, err }, 'the certificates of the endpoint cannot be used'),
     reservedFolders: deps.reservedFolders,
     isTrustedProxy: deps.isTrustedProxy ?? (() => false),
     onRefusal: deps.onRefusal,
@@ -112,7 +114,12 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
   let lastSample = lastSampleAt(Date.now())
 
   return {
-    ...createEndpointChanges({ ...shared, record, adminAccess }),
+    ...createEndpointChanges({
+      ...shared,
+      record,
+      adminAccess,
+      certificates: deps.certificates,
+    }),
     ...createListenerCommands(listeners, retry, peers),
     ...createSynchronizer(shared),
     list: () =>
@@ -169,7 +176,7 @@ const sorted = (listeners: Iterable<Listener>): Listener[] =>
 const RESOLVE_TIMEOUT = 2_000
 
 interface TryDeps {
-  readonly certificate: Certificate | undefined
+  readonly certificates: CertificateSource
   /** Folders in which no socket may be created. */
   readonly reservedFolders?: readonly string[] | undefined
 }
@@ -181,7 +188,8 @@ interface TryDeps {
  * @throws Failure with the reason, as opening the endpoint would throw.
  */
 async function tryAddress(address: Address, deps: TryDeps): Promise<void> {
-  if (address.scheme === 'ssl' && deps.certificate === undefined) throw missingCertificate()
+  // Any other one may be named in a policy that is not stored yet.
+  if (address.scheme === 'ssl' && !deps.certificates.has('any')) deps.certificates.find(undefined)
   try {
     if (address.scheme === 'unix') await tryPath(address.path, deps.reservedFolders ?? [])
     else await tryPort(address.host, address.port)

@@ -12,7 +12,7 @@ import { TOKEN_HEADERS } from '../../contract/access/token.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
-import { requestHeader } from '../input/headers.ts'
+import { requestHeader, splitUnquoted } from '../input/headers.ts'
 import { pathParam } from '../input/url.ts'
 import type { Client, ClientOf } from './client-address.ts'
 import { checkAdmitted, enforceRules, requireWritable } from './endpoint-rules.ts'
@@ -23,6 +23,7 @@ import type { SessionCookie } from './session-cookie.ts'
 interface Credentials {
   readonly authorization: string | undefined
   readonly session: string | undefined
+  readonly certificate?: string | undefined
   readonly background: boolean
 }
 
@@ -210,11 +211,27 @@ function credentialsOf(
 ): Credentials {
   const authorization = c.req.header('Authorization')
   if (authorization !== undefined) return { authorization, session: undefined, background }
+  const session = cookie.read(c, secure)
   return {
     authorization,
-    session: cookie.read(c, secure),
+    session,
+    certificate: session === undefined ? tokenOfCertificate(c) : undefined,
     background: background || requestHeader(c, BACKGROUND_HEADER) !== undefined,
   }
+}
+
+/** Returns the id of the token that the client certificate of a connection stands for. */
+function tokenOfCertificate({ env: { listener, incoming } }: Context<AppEnv>): string | undefined {
+  const tokens = listener.policy?.clientTokens
+  if (tokens === undefined || incoming === undefined) return undefined
+  const names = listener.clientNames?.(incoming.socket)
+  if (names === undefined) return undefined
+  return splitUnquoted(names, ',')
+    .map((name) => name.trim())
+    .map((name) =>
+      tokens.get(name.startsWith('DNS:') ? `DNS:${name.slice(4).toLowerCase()}` : name),
+    )
+    .find((token) => token !== undefined)
 }
 
 /**
@@ -225,9 +242,14 @@ function guardBrowser(
   deps: RequireRoleDeps,
   c: Context<AppEnv>,
   client: Client,
-  { authorization }: Credentials,
+  { authorization, certificate }: Credentials,
 ): void {
-  if (authorization === undefined) {
+  if (certificate !== undefined) {
+    // A browser sends it by itself, other clients send no headers that tell their origin.
+    if (!isFromBrowser(c)) return
+    requireOwnHost(client.host, deps.isOwnHost, deps.publicOrigin)
+    guardOrigin(c, client.host, deps.publicOrigin)
+  } else if (authorization === undefined) {
     requireOwnHost(client.host, deps.isOwnHost, deps.publicOrigin)
     guardOrigin(c, client.host, deps.publicOrigin)
   } else if (isBasic(authorization) && isFromBrowser(c)) {

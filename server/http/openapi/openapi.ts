@@ -199,6 +199,7 @@ function permissionsOf(app: Hono<AppEnv>): Map<string, Declared> {
 const TAGS: Readonly<Record<string, string>> = {
   address: 'The network addresses of this machine.',
   audit: 'The log of every administrative change.',
+  certificate: 'The certificates of ssl endpoints.',
   collection: 'The collections of a database.',
   database: 'The databases.',
   document: 'JSON documents in collections.',
@@ -234,6 +235,12 @@ const tagOf = (path: string): string =>
 const OPERATION_IDS: Readonly<Record<string, string>> = {
   'get /_api/address': 'listAddresses',
   'get /_api/audit': 'readAuditLog',
+  'get /_api/certificate': 'listCertificates',
+  'post /_api/certificate': 'addCertificate',
+  'get /_api/certificate/{name}': 'getCertificate',
+  'put /_api/certificate/{name}': 'setCertificate',
+  'delete /_api/certificate/{name}': 'removeCertificate',
+  'get /_api/certificate-root': 'getCertificateRoot',
   'get /_api/collection': 'listCollections',
   'get /_api/database': 'listDatabases',
   'post /_api/database': 'createDatabase',

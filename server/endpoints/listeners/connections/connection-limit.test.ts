@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { START } from '../../../audit/record.ts'
+import { createTestCertificates } from '../../../certificates/certificates.testing.ts'
 import { openStore } from '../../../storage/open.ts'
 import { createEndpointRegistry } from '../../registry/registry.ts'
 import { createHttpEngine } from '../http-engine.ts'
@@ -47,7 +48,7 @@ describe('a node at its connection limit', () => {
       store,
       engine,
       record: async () => {},
-      certificate: undefined,
+      certificates: createTestCertificates(),
       publish: () => {},
       grace: 0,
       openFiles: 140,

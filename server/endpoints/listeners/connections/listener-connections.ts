@@ -1,18 +1,18 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import type { Server as SecureServer } from 'node:tls'
 import { otherWork } from '../../../concurrency/turn-share.ts'
 import type { CompiledPolicy } from '../../../policy/decide.ts'
 import type { Traffic } from '../../traffic.ts'
-import type { Certificate } from '../certificate.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
 import { bytesSent, type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
+import { HANDSHAKES } from './secure-server.ts'
 
 export interface ListenerConnectionsDeps {
   readonly serve: (socket: Socket) => Connection
   readonly limit: ConnectionLimit
   /** Returns the rules of the endpoint; undefined if it has none. */
-  readonly policy: () => Pick<CompiledPolicy, 'admits' | 'maxConnections'> | undefined
+  readonly policy: () => Pick<CompiledPolicy, 'admits' | 'maxConnections' | 'tls'> | undefined
   /** Returns whether an address is that of a proxy, whose requests name the client. */
   readonly isTrustedProxy: (address: string) => boolean
   /** Whether the listener serves `_system`. The limit keeps connections for such listeners. */
@@ -30,6 +30,10 @@ export class ListenerConnections {
   readonly #open = new Map<Socket, Connection>()
   // Only for ssl://: the TCP sockets below TLS, tracked from before the handshake.
   readonly #carriers = new Map<Socket, { readonly peer: string; readonly since: number }>()
+  /** The carriers whose handshake has begun and not ended, by peer, the oldest first. */
+  readonly #handshakes = new Map<string, Socket>()
+  /** The names in verified client certificates, and the authorities that they were verified with. */
+  readonly #clients = new WeakMap<Socket, { readonly names: string; readonly ca: string }>()
   readonly #deps: ListenerConnectionsDeps
 
   constructor(deps: ListenerConnectionsDeps) {
@@ -58,33 +62,43 @@ export class ListenerConnections {
   }
 
   /**
-   * Creates a server that accepts connections, with a certificate over TLS. New connections use the
-   * current certificate.
+   * Creates a server that accepts connections.
+   *
+   * @param secure returns what accepts new connections over TLS, or undefined to close them. Connections
+   * are not encrypted without it.
    */
-  createServer(certificate: Certificate | undefined): Server {
+  createServer(secure: (() => SecureServer | undefined) | undefined): Server {
     // The options that http.Server sets. Half-open, since a client may end its side after a
     // request.
-    const options = { allowHalfOpen: true, noDelay: true }
-    if (certificate === undefined) {
-      return createServer(options, (socket) => this.#admit(socket) && this.#accept(socket))
-    }
-    const { context } = certificate
-    const secure = createTlsServer({
-      ...context,
-      handshakeTimeout: HTTP_LIMITS.headersTimeout,
-      ALPNProtocols: ['http/1.1'],
+    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (!this.#admit(socket)) return
+      if (secure === undefined) this.#accept(socket)
+      else this.#carry(socket, secure)
     })
-    secure.on('secureConnection', (socket) => this.#accept(socket))
-    secure.on('tlsClientError', (_error, socket) => socket.destroy())
-    const server = createServer(options, (carrier) => {
-      if (this.#admit(carrier)) this.#carry(carrier, secure)
+  }
+
+  /**
+   * Serves the connections that a TLS server has accepted.
+   *
+   * @param ca the authorities that it accepts client certificates of.
+   */
+  follow(secure: SecureServer, ca: string | undefined): SecureServer {
+    secure.on('secureConnection', (socket) => {
+      this.#handshakes.delete(peerOf(socket))
+      const names = socket.authorized && socket.getPeerX509Certificate()?.subjectAltName
+      if (ca !== undefined && names) this.#clients.set(socket, { names, ca })
+      this.#accept(socket)
     })
-    const renew = () => secure.setSecureContext(certificate.context)
-    server.once('listening', () => {
-      if (certificate.context !== context) renew()
-      server.once('close', certificate.onRenewed(renew))
-    })
-    return server
+    return secure.on('tlsClientError', (_error, socket) => socket.destroy())
+  }
+
+  /**
+   * Returns the names in the client certificate of a connection, as `subjectAltName` of Node.js
+   * lists them, if the authorities of the current policy have issued it.
+   */
+  clientNames(socket: Socket): string | undefined {
+    const client = this.#clients.get(socket)
+    return client?.ca === this.#deps.policy()?.tls?.clientAuth?.ca ? client?.names : undefined
   }
 
   /** Announces the close of each connection in its current or next response. */
@@ -147,10 +161,12 @@ export class ListenerConnections {
   }
 
   /** Begins the TLS handshake once the client has sent the first part and the node has time. */
-  #carry(carrier: Socket, secure: Server): void {
-    this.#carriers.set(carrier, { peer: peerOf(carrier), since: performance.now() })
+  #carry(carrier: Socket, secure: () => SecureServer | undefined): void {
+    const peer = peerOf(carrier)
+    this.#carriers.set(carrier, { peer, since: performance.now() })
     carrier.once('close', () => {
       this.#carriers.delete(carrier)
+      if (this.#handshakes.get(peer) === carrier) this.#handshakes.delete(peer)
       if (this.isEmpty) this.#deps.onEmpty()
     })
     carrier.on('error', () => carrier.destroy())
@@ -159,10 +175,22 @@ export class ListenerConnections {
     carrier.once('readable', () =>
       otherWork.run(() => {
         // A client may disconnect while it waits. The server reads what has arrived in this turn.
-        if (carrier.readableLength === 0) carrier.destroy()
-        else secure.emit('connection', carrier.setTimeout(0))
+        const server = carrier.readableLength === 0 ? undefined : secure()
+        if (server === undefined) {
+          carrier.destroy()
+          return
+        }
+        this.#beginHandshake(peer, carrier)
+        server.emit('connection', carrier.setTimeout(0))
       }),
     )
+  }
+
+  #beginHandshake(peer: string, carrier: Socket): void {
+    const [oldest] = this.#handshakes.values()
+    // It has had the longest time, so its client probably does not answer.
+    if (oldest !== undefined && this.#handshakes.size >= HANDSHAKES) oldest.destroy()
+    this.#handshakes.set(peer, carrier)
   }
 
   #accept(socket: Socket): void {

@@ -1,4 +1,5 @@
 import { createRecorder } from '../../../audit/record.ts'
+import { createTestCertificates } from '../../../certificates/certificates.testing.ts'
 import type { Store } from '../../../storage/store.ts'
 import { createHttpEngine } from '../../listeners/http-engine.ts'
 import type { Listener } from '../../listeners/listener.ts'
@@ -22,7 +23,7 @@ export const createLoneRegistry = (store: Store, isShared: boolean): EndpointReg
     store,
     record: createRecorder(),
     engine: createHttpEngine<Listener>(),
-    certificate: undefined,
+    certificates: createTestCertificates(),
     publish: () => {},
     grace: 0,
     ...(isShared && { peers: noPeers }),

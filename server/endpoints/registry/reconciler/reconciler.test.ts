@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../../../audit/record.ts'
+import { createTestCertificates } from '../../../certificates/certificates.testing.ts'
 import type { LiveEvent } from '../../../contract/event.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
@@ -27,7 +28,7 @@ forEngine('sqlite', (engine) => {
     const publish = (event: LiveEvent) => void events.push(event)
     listeners = createListenerSet({
       engine: createHttpEngine(),
-      certificate: undefined,
+      certificates: createTestCertificates(),
       isTrustedProxy: () => false,
       adminAccess: createAdminAccess(undefined),
       publish,

@@ -1,0 +1,525 @@
+import { X509Certificate } from 'node:crypto'
+import { constants, unwatchFile, watchFile } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { domainToASCII } from 'node:url'
+import type { Logger } from 'pino'
+import {
+  CERTIFICATE_BYTES,
+  type CertificateFiles,
+  type CertificateInfo,
+  type CertificateInput,
+  type CertificateRecord,
+  DEFAULT_CERTIFICATE,
+} from '../contract/certificate.ts'
+import type { LiveEvent } from '../contract/event.ts'
+import { invariant } from '../contract/invariant.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
+import { Failure, systemCode } from '../failure.ts'
+import type { Caller } from '../storage/changes/begin-change.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Change } from '../storage/changes/transactions.ts'
+import type { Store } from '../storage/store.ts'
+import type { Vault } from '../storage/vault.ts'
+import {
+  checkPem,
+  checkPfx,
+  contextOptions,
+  readInfo,
+  type Secret,
+  splitCertificates,
+} from './check-certificate.ts'
+import {
+  authorityKey,
+  type CertificateChange,
+  type CertificateContent,
+  noCertificate,
+  readAuthority,
+  readCertificates,
+  readRevisions,
+  readSecret,
+  readUses,
+  removeCertificate,
+  type StoredCertificate,
+  storeAuthority,
+  writeCertificate,
+} from './stored-certificates.ts'
+
+/** A certificate as a listener serves it. */
+export interface ServedCertificate {
+  readonly name: string
+  /** The names in the certificate, lower case. */
+  readonly hosts: readonly string[]
+  readonly context: SecureContextOptions
+}
+
+/** The certificates of this node, for its listeners. */
+export interface CertificateSource {
+  /**
+   * Returns certificates; without names, the one for endpoints whose policy names none.
+   *
+   * @throws Failure `bad-parameter` if one is missing, `unavailable` if this node cannot read it.
+   */
+  find(names: readonly string[] | undefined): ServedCertificate[]
+  /** Reads certificates that another node has just stored. */
+  load(names: readonly string[] | undefined): Promise<void>
+  /** Whether there is any certificate, or the one for endpoints whose policy names none. */
+  has(which: 'any' | 'default'): boolean
+  /**
+   * Checks that certificates exist, in the transaction of a policy that names them.
+   *
+   * @throws Failure `conflict`
+   */
+  requireStored(trx: Change, names: readonly string[]): Promise<void>
+  /** Calls back with the names of certificates that have changed. Returns the unsubscribe. */
+  onChange(callback: (names: ReadonlySet<string>) => void): () => void
+}
+
+export interface CertificatesDeps {
+  readonly store: Store
+  readonly vault: Vault
+  readonly record: Recorder
+  readonly publish: (event: LiveEvent) => void
+  /** The certificate from the command line. */
+  readonly configured: { readonly cert: string; readonly key: string } | undefined
+  /** The id of this installation. */
+  readonly instance: string
+  /** Returns the time by the clock of the database, ms since 1970. */
+  readonly now: () => number
+  readonly log: Pick<Logger, 'info' | 'warn'>
+  readonly onError: (error: unknown) => void
+}
+
+export type Certificates = Awaited<ReturnType<typeof createCertificates>>
+
+/** A certificate in the memory of this node. */
+interface Loaded {
+  /** Undefined for the certificate from the command line. */
+  readonly stored: StoredCertificate | undefined
+  readonly files: CertificateFiles | undefined
+  /** Undefined until the files could be read. */
+  current: { readonly certificate: string; readonly info: CertificateInfo } | undefined
+  /** The key that was read from files. */
+  key: string | undefined
+  error: CertificateRecord['error']
+  /** Stops watching the files. */
+  readonly close: () => void
+}
+
+/** Interval at which files are polled, ms. */
+const CHECK_INTERVAL = 1_000
+
+/** Interval at which certificates of the local authority are checked for their renewal, ms. */
+const RENEWAL_INTERVAL = 3_600_000
+
+/** The author of renewals. */
+const RENEWAL: Caller = { name: 'certificates', by: 'system', address: null }
+
+/**
+ * Creates the certificates of this node (docs/decisions/0041-certificates.md).
+ *
+ * @throws Failure `bad-parameter` if the certificate from the command line cannot be used.
+ */
+export async function createCertificates(deps: CertificatesDeps) {
+  const { store, vault, configured, now, log, onError } = deps
+  const loaded = new Map<string, Loaded>()
+  let timer: NodeJS.Timeout | undefined
+  const callbacks = new Set<(names: ReadonlySet<string>) => void>()
+
+  const changed = (...names: string[]) => {
+    if (names.length === 0) return
+    const set = new Set(names)
+    for (const callback of callbacks) callback(set)
+    deps.publish({ type: 'certificate' })
+  }
+
+  /** Reads the files of a certificate. If they cannot be used, the last ones stay in use. */
+  async function readFiles(name: string, entry: Loaded): Promise<void> {
+    const { files } = entry
+    if (files === undefined) return
+    try {
+      const read = await readPair(files)
+      entry.current = { certificate: read.certificate, info: await infoOf(read.certificate) }
+      entry.key = read.key
+      entry.error = undefined
+    } catch (error) {
+      // Expected while only one of the files is written; the change of the other loads them again.
+      entry.error = { message: (error as Error).message, at: toIsoTime(now()) }
+      log.warn({ certificate: name, err: error }, CANNOT_READ)
+      throw error
+    }
+  }
+
+  function watch(name: string, files: CertificateFiles): () => void {
+    const paths = [files.certificate, files.key]
+    const reload = () => {
+      const entry = loaded.get(name)
+      if (entry === undefined) return
+      readFiles(name, entry).then(
+        () => {
+          log.info({ certificate: name }, 'loaded the renewed certificate')
+          changed(name)
+        },
+        () => deps.publish({ type: 'certificate' }),
+      )
+    }
+    for (const path of paths) {
+      // Polling, because a watch by inode misses a replaced symbolic link, as renewals use.
+      watchFile(path, { interval: CHECK_INTERVAL, persistent: false }, reload)
+    }
+    return () => {
+      for (const path of paths) unwatchFile(path, reload)
+    }
+  }
+
+  /** Takes a certificate into memory. */
+  async function add(name: string, stored: StoredCertificate | undefined): Promise<void> {
+    const files = stored?.settings.files ?? (stored === undefined ? filesOf(configured) : undefined)
+    const { certificate = null, info = null } = stored ?? {}
+    const before = loaded.get(name)
+    const entry: Loaded = {
+      stored,
+      files,
+      current: certificate !== null && info !== null ? { certificate, info } : undefined,
+      key: undefined,
+      error: undefined,
+      close: files === undefined ? () => {} : watch(name, files),
+    }
+    await readFiles(name, entry).catch((error: unknown) => {
+      if (stored !== undefined) return
+      entry.close()
+      throw error
+    })
+    before?.close()
+    loaded.set(name, entry)
+  }
+
+  if (configured !== undefined) {
+    await add(DEFAULT_CERTIFICATE, undefined).catch((cause: unknown) => {
+      const { cert, key } = configured
+      const message = `The certificate ${cert} with the key ${key} cannot be loaded: ${String(cause)}`
+      throw new Failure('bad-parameter', message, { cause })
+    })
+  }
+
+  async function readChanges(): Promise<void> {
+    const rows = await readRevisions(store)
+    const names = new Set(rows.map(({ name }) => name))
+    // The certificate of the command line has precedence.
+    const isOwn = (name: string) => configured !== undefined && name === DEFAULT_CERTIFICATE
+    const outdated = rows.flatMap(({ name, revision }) =>
+      isOwn(name) || loaded.get(name)?.stored?.revision === revision ? [] : name,
+    )
+    const removed = [...loaded.keys()].filter((name) => !names.has(name) && !isOwn(name))
+    for (const name of removed) {
+      loaded.get(name)?.close()
+      loaded.delete(name)
+    }
+    for (const each of await readCertificates(store.db, outdated)) await add(each.name, each)
+    changed(...outdated, ...removed)
+  }
+
+  // One after the other: an older read must not replace a newer one.
+  let syncing: Promise<void> = Promise.resolve()
+  const sync = (): Promise<void> => {
+    syncing = syncing.catch(() => {}).then(readChanges)
+    return syncing
+  }
+
+  const secretOf = ({ stored, key }: Loaded): Secret => {
+    if (key !== undefined) return { key }
+    invariant(stored, 'a certificate without files is stored')
+    return readSecret(vault, stored)
+  }
+
+  const write = async (change: CertificateChange, content: CertificateContent) => {
+    requireWritable(change.name)
+    await writeCertificate(deps, change, content)
+    await sync()
+  }
+
+  function requireWritable(name: string): void {
+    if (configured === undefined || name !== DEFAULT_CERTIFICATE) return
+    throw new Failure(
+      'conflict',
+      'The certificate "default" comes from the command line of this node (--tls-cert). Change its files instead.',
+    )
+  }
+
+  async function authority() {
+    const found = await readAuthority(store)
+    if (found !== undefined) return found
+    const { createAuthority } = await import('./x509.ts')
+    await storeAuthority(store, vault, await createAuthority(deps.instance, now()))
+    const created = await readAuthority(store)
+    invariant(created, 'the local authority was just stored')
+    return created
+  }
+
+  async function issue(names: readonly string[]): Promise<CertificateContent> {
+    const { certificate, key } = await authority().then((found) => ({
+      certificate: found.certificate,
+      key: authorityKey(vault, found),
+    }))
+    const { issueCertificate } = await import('./x509.ts')
+    const issued = await issueCertificate({ certificate, key }, names, now())
+    return {
+      kind: 'local',
+      settings: { names: [...names] },
+      certificate: issued.certificate,
+      info: await infoOf(issued.certificate),
+      secret: { key: issued.key },
+    }
+  }
+
+  /** Checks what a request sends, or issues what it asks for. */
+  async function contentOf(input: CertificateInput): Promise<CertificateContent> {
+    if (input.kind === 'local') return issue(parseNames(input.names))
+    if (input.kind === 'file') {
+      const files = { certificate: input.certificate, key: input.key }
+      const { info } = await checkPem(await readTexts(files), now())
+      return { kind: 'file', settings: { files }, certificate: null, info, secret: null }
+    }
+    const { certificate, key, pfx, passphrase } = input
+    const isPem = certificate !== undefined && key !== undefined
+    if (isPem === (pfx !== undefined)) {
+      throw new Failure(
+        'bad-parameter',
+        'Send either the certificate and its key as PEM, or a PKCS #12 file as pfx.',
+        { field: pfx === undefined && certificate !== undefined ? '/key' : '/certificate' },
+      )
+    }
+    const checked = isPem
+      ? await checkPem({ certificate, key, passphrase }, now())
+      : await checkPfx({ pfx: pfx ?? '', passphrase }, now())
+    return { kind: 'upload', settings: {}, ...checked }
+  }
+
+  async function renewDue(): Promise<void> {
+    for (const [name, entry] of loaded) {
+      const { stored, current } = entry
+      const at = stored?.kind === 'local' && current ? renewalOf(current.info) : undefined
+      if (stored === undefined || at === undefined || at > now()) continue
+      const expected = [String(stored.revision)]
+      try {
+        await write({ name, actor: RENEWAL, expected }, await issue(stored.settings.names ?? []))
+      } catch (error) {
+        // Another node has just renewed it.
+        if (error instanceof Failure && error.code === 'precondition-failed') continue
+        entry.error = { message: (error as Error).message, at: toIsoTime(now()) }
+        throw error
+      }
+    }
+  }
+
+  const toRecord = (
+    name: string,
+    { stored, current, files, error }: Loaded,
+    uses: ReadonlyMap<string, string[]>,
+  ): CertificateRecord => ({
+    name,
+    kind: stored?.kind ?? 'file',
+    revision: stored?.revision ?? 0,
+    current: current?.info ?? null,
+    endpoints: uses.get(name) ?? [],
+    ...(files && { files }),
+    ...(stored?.kind === 'local' && current && { renewal: toIsoTime(renewalOf(current.info)) }),
+    ...(error && { error }),
+    ...(stored === undefined && { readOnly: true as const }),
+  })
+
+  const source: CertificateSource = {
+    find(names = [DEFAULT_CERTIFICATE]) {
+      return names.map((name) => {
+        const entry = loaded.get(name)
+        if (entry === undefined) throw missing(name)
+        const { current, error } = entry
+        if (current === undefined) {
+          const reason = error?.message ?? 'its files have not been read'
+          throw new Failure('unavailable', `The certificate ${name} cannot be used: ${reason}`)
+        }
+        const context = contextOptions(current.certificate, secretOf(entry))
+        return { name, hosts: current.info.names, context }
+      })
+    },
+    async load(names = [DEFAULT_CERTIFICATE]) {
+      if (names.some((name) => !loaded.has(name))) await sync()
+    },
+    has: (which) => (which === 'any' ? loaded.size > 0 : loaded.has(DEFAULT_CERTIFICATE)),
+    async requireStored(trx, names) {
+      const stored = new Set((await readCertificates(trx, names)).map(({ name }) => name))
+      if (configured !== undefined) stored.add(DEFAULT_CERTIFICATE)
+      const name = names.find((each) => !stored.has(each))
+      if (name === undefined) return
+      throw new Failure('conflict', `There is no certificate "${name}". Add it first.`, {
+        field: `/tls/certificates/${names.indexOf(name)}`,
+      })
+    },
+    onChange(callback) {
+      callbacks.add(callback)
+      return () => callbacks.delete(callback)
+    },
+  }
+
+  return {
+    ...source,
+    sync,
+    /** Returns all certificates, sorted by name. */
+    async list(): Promise<CertificateRecord[]> {
+      await sync()
+      const uses = await readUses(store.db)
+      return [...loaded]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, entry]) => toRecord(name, entry, uses))
+    },
+    /** @throws Failure `not-found` */
+    async get(name: string): Promise<CertificateRecord> {
+      await sync()
+      const entry = loaded.get(name)
+      if (entry === undefined) throw noCertificate(name)
+      return toRecord(name, entry, await readUses(store.db))
+    },
+    /**
+     * Checks and stores a certificate.
+     *
+     * @throws Failure `invalid` with all problems; `conflict`; `precondition-failed`.
+     */
+    async set(change: CertificateChange, input: CertificateInput): Promise<void> {
+      requireWritable(change.name)
+      await write(change, await contentOf(input))
+    },
+    /** @throws Failure `not-found`; `conflict` if an endpoint uses it; `precondition-failed`. */
+    async remove(change: CertificateChange): Promise<void> {
+      requireWritable(change.name)
+      await removeCertificate(deps, change)
+      await sync()
+    },
+    /** Returns the certificate of the local authority, PEM. */
+    async root(): Promise<string> {
+      const found = await readAuthority(store)
+      if (found !== undefined) return found.certificate
+      throw new Failure(
+        'not-found',
+        'There is no local authority yet. The first certificate of the kind local creates it.',
+      )
+    },
+    /** Yields the names and ends of all certificates, ms since 1970. */
+    *ends(): Generator<[name: string, notAfter: number]> {
+      for (const [name, { current }] of loaded) {
+        if (current !== undefined) yield [name, Date.parse(current.info.notAfter)]
+      }
+    },
+    /** Reads the stored certificates, and renews those of the local authority from now on. */
+    async start(): Promise<void> {
+      await sync()
+      const renew = () => void renewDue().catch(onError)
+      renew()
+      timer ??= setInterval(renew, RENEWAL_INTERVAL).unref()
+    },
+    renewDue,
+    [Symbol.dispose]() {
+      clearInterval(timer)
+      for (const { close } of loaded.values()) close()
+    },
+  }
+}
+
+const CANNOT_READ = 'cannot load the certificate, keeping the previous one'
+
+/** Returns the Failure of an endpoint whose certificate does not exist. */
+const missing = (name: string) =>
+  new Failure(
+    'bad-parameter',
+    name === DEFAULT_CERTIFICATE
+      ? 'An ssl endpoint requires a certificate. Add one in the console under Certificates, or ' +
+          'with POST /_api/certificate, and name it in the policy of the endpoint. ' +
+          'A certificate with the name "default" needs no policy.'
+      : `There is no certificate "${name}". Add it first.`,
+  )
+
+/** When a certificate is renewed: two thirds of its lifetime have passed. ms since 1970. */
+function renewalOf({ notBefore, notAfter }: CertificateInfo): number {
+  const begin = Date.parse(notBefore)
+  return begin + ((Date.parse(notAfter) - begin) * 2) / 3
+}
+
+const filesOf = (configured: CertificatesDeps['configured']): CertificateFiles | undefined =>
+  configured && { certificate: configured.cert, key: configured.key }
+
+/** Reads a certificate and its key from files, and checks that they fit. */
+async function readPair(files: CertificateFiles) {
+  const texts = await readTexts(files)
+  createSecureContext({ cert: texts.certificate, key: texts.key })
+  return texts
+}
+
+async function readTexts({ certificate, key }: CertificateFiles) {
+  return {
+    certificate: await readText('/certificate', certificate),
+    key: await readText('/key', key),
+  }
+}
+
+/**
+ * Reads a small regular file.
+ *
+ * @throws Failure `invalid`
+ */
+async function readText(field: string, path: string): Promise<string> {
+  const wrong = (reason: string, code?: string) =>
+    new Failure('invalid', `${path} ${reason}.`, {
+      field,
+      ...(code !== undefined && { systemCode: code }),
+    })
+  try {
+    // Without waiting for a writer, if it is a named pipe.
+    await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw wrong('is not a file')
+    if (stats.size > CERTIFICATE_BYTES) throw wrong('is larger than 256 KiB')
+    return await handle.readFile('utf8')
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    throw wrong(`cannot be read: ${systemCode(error) ?? 'unknown error'}`, systemCode(error))
+  }
+}
+
+async function infoOf(certificate: string): Promise<CertificateInfo> {
+  const [first = certificate] = splitCertificates(certificate)
+  const info = await readInfo(new X509Certificate(first))
+  if (info === undefined) throw new Failure('invalid', 'The certificate is malformed.')
+  return info
+}
+
+/**
+ * Returns DNS names in ASCII and IP addresses, without duplicates.
+ *
+ * @throws Failure `invalid` with all problems.
+ */
+function parseNames(names: readonly string[]): string[] {
+  const parsed = names.map((name) => (isIP(name) !== 0 && !name.includes('%') ? name : toDns(name)))
+  const errors = parsed.flatMap((name, at) =>
+    name === undefined
+      ? { field: `/names/${at}`, reason: 'is neither a DNS name nor an IP address' }
+      : [],
+  )
+  if (errors.length > 0) {
+    const sentences = errors.map(({ field, reason }) => `${field.slice(1)}: ${reason}`)
+    throw new Failure('invalid', `The names are invalid. ${sentences.join('; ')}.`, {
+      field: errors[0]?.field,
+      errors,
+    })
+  }
+  return [...new Set(parsed.filter((name) => name !== undefined))]
+}
+
+function toDns(name: string): string | undefined {
+  const prefix = name.startsWith('*.') ? '*.' : ''
+  const ascii = domainToASCII(name.slice(prefix.length))
+  const isName =
+    ascii.length <= 253 &&
+    isIP(ascii) === 0 &&
+    ascii.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
+  return isName ? prefix + ascii : undefined
+}
