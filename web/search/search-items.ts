@@ -35,6 +35,12 @@ interface BuiltIn {
 const pages: readonly BuiltIn[] = [
   { label: 'Endpoints', target: { to: '/endpoints' }, also: 'listeners ports addresses' },
   { label: 'Endpoint map', target: { to: '/endpoints/map' }, also: 'picture lines' },
+  {
+    label: 'Certificates',
+    target: { to: '/certificates' },
+    also: 'tls ssl https encryption',
+    needs: 'operator',
+  },
   { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
   { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
   { label: 'People', target: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
@@ -69,6 +75,12 @@ const actions: readonly BuiltIn[] = [
     label: 'Import endpoints',
     target: { to: '/endpoints/import' },
     also: 'load file json',
+    needs: 'operator',
+  },
+  {
+    label: 'Add certificate',
+    target: { to: '/certificates/new' },
+    also: 'new tls ssl https acme letsencrypt upload',
     needs: 'operator',
   },
   {
