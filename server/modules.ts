@@ -300,6 +300,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     events: eventStreams,
     requests,
     consoleFolder,
-    pageData: { drain: config.drain, certificate: config.tls !== undefined },
+    pageData: { drain: config.drain, acme: false },
   }
 }

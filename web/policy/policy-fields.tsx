@@ -9,6 +9,7 @@ import { exactTime } from '../ui/text/relative-time.tsx'
 import { describeRules } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import type { PolicyDraft } from './policy-draft.ts'
+import { TlsFields } from './tls-fields.tsx'
 
 export interface PolicyFieldsProps {
   readonly form: DraftForm<PolicyDraft>
@@ -99,6 +100,11 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           <Sentence text="Clients of a Unix socket have no IP address. Every program that may open the socket file can connect." />
         )}
       </FormSection>
+      {address.startsWith('ssl:') && (
+        <FormSection title="TLS">
+          <TlsFields form={form} says={says.tls} />
+        </FormSection>
+      )}
       <FormSection title="What they may do">
         <ChoiceGroup
           label="Documents"
