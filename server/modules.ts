@@ -222,11 +222,9 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       async sync() {
         schemas.clearCache()
         documents.clearCache()
-        const revisions = await Promise.all([
-          endpoints.sync(),
-          databases.sync(),
-          certificates.sync().then(() => Number.POSITIVE_INFINITY),
-        ])
+        // First: a policy that names a new certificate must find it.
+        await certificates.sync()
+        const revisions = await Promise.all([endpoints.sync(), databases.sync()])
         // Last: no request waits for it, and its queries would delay those of the endpoints.
         indexes.onChange()
         // Only after a successful sync: while the store is unavailable, recently known callers keep

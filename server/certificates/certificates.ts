@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { constants, unwatchFile, watchFile } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { domainToASCII } from 'node:url'
@@ -472,9 +472,10 @@ async function readText(field: string, path: string): Promise<string> {
       field,
       ...(code !== undefined && { systemCode: code }),
     })
+  let handle: FileHandle | undefined
   try {
     // Without waiting for a writer, if it is a named pipe.
-    await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = await handle.stat()
     if (!stats.isFile()) throw wrong('is not a file')
     if (stats.size > CERTIFICATE_BYTES) throw wrong('is larger than 256 KiB')
@@ -482,6 +483,8 @@ async function readText(field: string, path: string): Promise<string> {
   } catch (error) {
     if (error instanceof Failure) throw error
     throw wrong(`cannot be read: ${systemCode(error) ?? 'unknown error'}`, systemCode(error))
+  } finally {
+    await handle?.close()
   }
 }
 

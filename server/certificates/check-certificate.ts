@@ -117,14 +117,16 @@ function parseKey(
 ): KeyObject | undefined {
   try {
     return createPrivateKey({ key, passphrase })
-  } catch (error) {
-    problems.push(
-      systemCode(error) === 'ERR_MISSING_PASSPHRASE'
-        ? { field: '/passphrase', reason: 'missing: the key is encrypted' }
-        : passphrase !== undefined && key.includes('ENCRYPTED')
-          ? { field: '/passphrase', reason: 'is not that of the key' }
-          : { field: '/key', reason: 'is not a private key in PEM' },
-    )
+  } catch {
+    const isEncrypted = key.includes('ENCRYPTED')
+    problems.push({
+      field: isEncrypted ? '/passphrase' : '/key',
+      reason: !isEncrypted
+        ? 'is not a private key in PEM'
+        : passphrase === undefined
+          ? 'missing: the key is encrypted'
+          : 'is not that of the key',
+    })
     return undefined
   }
 }
@@ -181,7 +183,6 @@ async function check(
   return info
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are searched for
 const hasControl = (name: string) => /[\0-\x20\x7f-\x9f]/.test(name)
 
 function weakness({ publicKey }: X509Certificate): string | undefined {

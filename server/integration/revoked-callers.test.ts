@@ -224,6 +224,7 @@ forEngine('sqlite', (engine) => {
     await send('POST', '/_api/endpoint', { endpoint: used, databases: ['blog'] }, {})
     await send('PUT', '/_index/articles/by-year', { fields: ['year'] }, {})
     await send('PUT', '/_schema/articles', true, {})
+    await send('PUT', '/_api/certificate/used', { kind: 'local', names: ['a.test'] }, {})
     const bulk = { changes: [{ endpoint: changed, databases: ['blog'] }] }
     const begun = await send('POST', '/_api/endpoint-change', bulk, {})
     await begun.text()
@@ -238,6 +239,15 @@ forEngine('sqlite', (engine) => {
         { changes: [{ endpoint: free, databases: ['blog'] }] },
       ],
       'POST /_api/endpoint-change/:id/undo': [`${madeChange}/undo`],
+      'POST /_api/certificate': [
+        '/_api/certificate',
+        { name: 'a', kind: 'local', names: ['a.test'] },
+      ],
+      'PUT /_api/certificate/:name': [
+        '/_api/certificate/used',
+        { kind: 'local', names: ['a.test'] },
+      ],
+      'DELETE /_api/certificate/:name': ['/_api/certificate/used'],
       'PUT /_api/policy': [`/_api/policy?endpoint=${used}`, { readOnly: true }],
       'DELETE /_api/policy': [`/_api/policy?endpoint=${used}`],
       'POST /_api/policy-trial/:id/confirm': ['/_api/policy-trial/x/confirm'],

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +7,14 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTokenText } from '../access/secrets/secret-text.ts'
+import { createTestAuthority } from '../certificates/certificates.testing.ts'
+import {
+  authorityKey,
+  readAuthority,
+  readCertificates,
+  readSecret,
+} from '../certificates/stored-certificates.ts'
+import { invariant } from '../contract/invariant.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
 import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
@@ -223,6 +231,26 @@ forEngine('postgres', (engine) => {
     await tell('POST', '/_api/database', sessionHeaders, { name: 'blog' })
     await tell('POST', '/_api/token', bearer, { name: 'x', role: 'admin', databases: ['1'] })
 
+    // Certificates: a plain and an encrypted key, a wrong passphrase, and one of the local authority.
+    const { certificate, key } = await (await createTestAuthority()).issue('localhost')
+    const passphrase = secret('passphrase')
+    const encrypted = createPrivateKey(key)
+      .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase })
+      .toString()
+    for (const [name, pem] of Object.entries({ key, encrypted })) {
+      // A line from the middle.
+      secret(`certificate ${name}`, pem.split('\n')[2] ?? '')
+    }
+    const put = (name: string, body: object) =>
+      tell('PUT', `/_api/certificate/${name}`, bearer, body)
+    const upload = { kind: 'upload', certificate }
+    expect((await put('plain', { ...upload, key })).status).toBe(200)
+    expect((await put('encrypted', { ...upload, key: encrypted, passphrase })).status).toBe(200)
+    const wrongPassphrase = secret('wrong-passphrase')
+    const rejected = { ...upload, key: encrypted, passphrase: wrongPassphrase }
+    expect((await put('encrypted', rejected)).status).toBe(422)
+    expect((await put('local', { kind: 'local', names: ['localhost'] })).status).toBe(200)
+
     // Every route that reads, with the token and with the session.
     const spec = (await tell('GET', '/_api/openapi.json', bearer)).json
     const reading = Object.keys(spec.paths).filter((path) => spec.paths[path].get !== undefined)
@@ -260,6 +288,14 @@ forEngine('postgres', (engine) => {
       .executeTakeFirstOrThrow()
     const vault = createVault(Buffer.from(env.GATEHOUSE_SECRET_KEY ?? '', 'base64'))
     secret('access-token', vault.decrypt(access_token ?? '', `people/${id}/access`))
+    // The keys of certificates and of the local authority are stored, encrypted.
+    const names = ['plain', 'encrypted', 'local']
+    for (const stored of await readCertificates(store.db, names)) {
+      expect(readSecret(vault, stored)).toMatchObject({ key: expect.stringContaining('PRIVATE') })
+    }
+    const authority = await readAuthority(store)
+    invariant(authority, 'the first local certificate creates the authority')
+    secret('authority', authorityKey(vault, authority).split('\n')[2])
     const audit = JSON.stringify(await store.db.selectFrom('audit').selectAll().execute())
     await store.close()
     const stored =

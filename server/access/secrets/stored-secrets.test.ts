@@ -57,11 +57,21 @@ forEachEngine((engine) => {
       await expect(requireSecretKey(store, data, undefined)).rejects.toMatchObject({
         code: 'unavailable',
         message:
-          'The database contains provider tokens, and the file of the key that encrypted them, ' +
+          'The database contains provider tokens or keys of certificates, and the file of the key that encrypted them, ' +
           `${join(data, 'secret.key')}, is missing: restore it, or run "gatehouse secrets ` +
-          'discard" to delete these tokens.',
+          'discard" to delete them.',
       })
       expect(readdirSync(data)).toEqual([])
+    })
+
+    it('rejects another key while a key of a certificate is stored, which discarding deletes', async () => {
+      const secret = createVault(KEY).encrypt('x', 'a')
+      const values = { name: 'a', kind: 'upload', revision: 1, settings: '{}', secret }
+      await store.db.insertInto('certificates').values(values).execute()
+      await requireSecretKey(store, data, KEY)
+      await expect(requireSecretKey(store, data, OTHER_KEY)).rejects.toThrow('is not the key')
+      await discardSecrets(store, record, COMMAND_LINE)
+      await requireSecretKey(store, data, OTHER_KEY)
     })
 
     it('rejects another key and names its source', async () => {

@@ -10,11 +10,10 @@ import { findSecretKey } from './secret-files.ts'
 
 /**
  * Checks that the secret key is the one that encrypted the secrets in the store. A missing key is
- * accepted only if the store holds no provider tokens.
+ * accepted only if the store holds no provider tokens and no keys of certificates.
  *
  * @param given the key from the environment.
- * @throws Failure `unavailable` if the key is missing or differs, and the store holds provider
- *   tokens.
+ * @throws Failure `unavailable` if the key is missing or differs, and the store holds such secrets.
  */
 export async function requireSecretKey(
   store: Store,
@@ -22,19 +21,27 @@ export async function requireSecretKey(
   given: Uint8Array | undefined,
 ): Promise<void> {
   // Tokens of the local provider are not used after the sign-in.
-  const encrypted = store.db
+  const tokens = store.db
     .selectFrom('people')
-    .select('id')
+    .select('access_token as secret')
     .where('provider', '<>', OPERATOR.provider)
     .where('access_token', 'is not', null)
     .limit(1)
-  if ((await encrypted.executeTakeFirst()) === undefined) return
+  const certificates = store.db
+    .selectFrom('certificates')
+    .select('secret')
+    .where('secret', 'is not', null)
+    .limit(1)
+  const isEncrypted =
+    (await tokens.executeTakeFirst()) !== undefined ||
+    (await certificates.executeTakeFirst()) !== undefined
+  if (!isEncrypted) return
   const key = findSecretKey(data, given)
   if (key !== undefined) {
-    const { prefix } = createVault(key)
-    const withThisKey = await encrypted
-      .where('access_token', 'like', `${prefix}%`)
-      .executeTakeFirst()
+    const pattern = `${createVault(key).prefix}%`
+    const withThisKey =
+      (await tokens.where('access_token', 'like', pattern).executeTakeFirst()) ??
+      (await certificates.where('secret', 'like', pattern).executeTakeFirst())
     if (withThisKey !== undefined) return
   }
   const file = join(data, SECRET_KEY_FILE)
@@ -44,14 +51,14 @@ export async function requireSecretKey(
       : `${given === undefined ? file : 'GATEHOUSE_SECRET_KEY'} is not the key that encrypted them: provide the original key`
   throw new Failure(
     'unavailable',
-    `The database contains provider tokens, and ${wrong}, or run "gatehouse secrets discard" to ` +
-      'delete these tokens.',
+    `The database contains provider tokens or keys of certificates, and ${wrong}, or run ` +
+      '"gatehouse secrets discard" to delete them.',
   )
 }
 
 /**
- * Deletes everything that the secret key encrypts: provider tokens and sign-ins in progress.
- * Sessions and API tokens stay valid.
+ * Deletes everything that the secret key encrypts: provider tokens, sign-ins in progress, and
+ * certificates with their keys. Sessions and API tokens stay valid.
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {
   const none = { access_token: null }
@@ -60,6 +67,8 @@ export function discardSecrets(store: Store, record: Recorder, actor: Actor): Pr
     await trx.updateTable('sessions').set(none).execute()
     await trx.deleteFrom('sign_ins').execute()
     await trx.deleteFrom('local_provider').execute()
+    await trx.deleteFrom('certificates').where('secret', 'is not', null).execute()
+    await trx.deleteFrom('settings').where('name', '=', 'certificate-authority').execute()
     await record(trx, {
       actor,
       action: 'secret.discard',

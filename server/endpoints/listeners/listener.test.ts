@@ -11,6 +11,7 @@ import type { CertificateSource } from '../../certificates/certificates.ts'
 import { SHARE } from '../../concurrency/turn-share.ts'
 import { bind } from '../address.ts'
 import { createConnectionLimit } from './connections/connection-limit.ts'
+import { HANDSHAKES } from './connections/secure-server.ts'
 import { createHttpEngine, type HttpEngine } from './http-engine.ts'
 import { Listener } from './listener.ts'
 
@@ -145,6 +146,35 @@ test('TLS handshakes that clients begin at once are spread over turns of the eve
   clearImmediate(counting)
   // Two responses can arrive in the same turn.
   expect(new Set(turns).size).toBeGreaterThan(clients / 2)
+})
+
+test('the oldest of too many TLS handshakes is closed', async () => {
+  const certificates = createTestCertificates()
+  certificates.set('default', pair('first'))
+  const listener = createTlsListener(certificates, { enter: () => true, leave() {} })
+  await listener.open()
+  onTestFinished(() => listener.close())
+  const begin = async () => {
+    const socket = connect(portOf(listener), '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    // The first byte of a handshake.
+    socket.write(Buffer.of(22))
+    return socket
+  }
+  const first = await begin()
+  const closed = once(first, 'close')
+  const rest = await Promise.all(Array.from({ length: HANDSHAKES }, begin))
+  await closed
+  const isClosed = await Promise.all(rest.map(({ destroyed }) => destroyed))
+  expect(isClosed.filter(Boolean)).toEqual([])
+  // Another client still gets in.
+  const client = connectTls({
+    port: portOf(listener),
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+  })
+  await once(client, 'secureConnect')
+  for (const socket of [client, ...rest]) socket.destroy()
 })
 
 /** Returns a server and the first message of a TLS client that has connected to it. */

@@ -127,7 +127,8 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     await expectRejected(await start(), `ssl://127.0.0.1:${fixture.port}`, {
       status: 400,
       errorNum: 10,
-      message: /requires a certificate\. Start Gatehouse with --tls-cert and --tls-key\.$/,
+      message:
+        /^An ssl endpoint requires a certificate\. Add one in the console under Certificates, /,
     })
   })
 
