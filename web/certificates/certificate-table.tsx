@@ -31,7 +31,7 @@ export function CertificateTable({ certificates }: { certificates: readonly Cert
   const columns: readonly Column<Certificate>[] = [
     {
       head: 'Name',
-      width: 176,
+      width: 144,
       cell: ({ name }) => (
         <UnstyledButton
           className={classes.toggle}
@@ -47,14 +47,14 @@ export function CertificateTable({ certificates }: { certificates: readonly Cert
     { head: 'Names', cell: ({ current }) => <Names names={current?.names ?? []} /> },
     {
       head: 'Issuer',
-      width: 200,
+      width: 184,
       wideOnly: true,
       cell: ({ current }) => current?.issuer ?? <span className="dim">–</span>,
     },
-    { head: 'Expires', width: 136, cell: (each) => <Expires certificate={each} /> },
+    { head: 'Expires', width: 184, cell: (each) => <Expires certificate={each} /> },
     {
       head: 'Used by',
-      width: 216,
+      width: 200,
       cell: ({ endpoints: [first, ...others] }) =>
         first === undefined ? (
           <span className="dim">No endpoint</span>

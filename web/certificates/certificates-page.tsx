@@ -11,6 +11,7 @@ import { PageHead } from '../ui/layout/page-head.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { UnavailableDialog } from '../ui/overlay/unavailable-dialog.tsx'
 import { CertificateTable } from './certificate-table.tsx'
+import classes from './certificates.module.css'
 import { DeleteCertificateDialog } from './delete-certificate-dialog.tsx'
 import { type Certificate, certificatesQuery } from './queries.ts'
 import { TrustRoot } from './trust-root.tsx'
@@ -58,7 +59,11 @@ function Certificates() {
           ) : (
             <CertificateTable certificates={certificates} />
           )}
-          {certificates.some(({ kind }) => kind === 'local') && <TrustRoot />}
+          {certificates.some(({ kind }) => kind === 'local') && (
+            <div className={classes.trust}>
+              <TrustRoot />
+            </div>
+          )}
           {named !== undefined && (
             <NamedDialog
               key={named}

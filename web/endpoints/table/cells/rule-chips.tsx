@@ -10,7 +10,7 @@ import classes from './rule-chips.module.css'
 
 export interface RuleChipsProps {
   readonly policy: Policy
-  /** The address of the endpoint, whose certificates may be due. */
+  /** The address of the endpoint. Without it, the chips do not warn of its certificates. */
   readonly address?: string
   /** Width in pixels for at most two chips; the rest is only counted. Default: all are shown. */
   readonly room?: number
@@ -24,7 +24,7 @@ export function RuleChips({ policy, address = '', room, tabIndex, onFilter }: Ru
   // Only the time until a removal changes.
   const now = useClock((time) => (policy.closesAt === undefined ? 0 : time - (time % 1_000)))
   const warning = useCertificateWarning(
-    policy.tls?.certificates ?? (isTls(address) ? DEFAULTS : NONE),
+    isTls(address) ? (policy.tls?.certificates ?? DEFAULTS) : NONE,
   )
   const labels = labelRules(policy, now, warning)
   const count = room === undefined ? labels.length : countFitting(labels, room)
