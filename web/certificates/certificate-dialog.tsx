@@ -1,10 +1,11 @@
-import { FileInput, NativeSelect, Textarea } from '@mantine/core'
+import { FileInput, NativeSelect } from '@mantine/core'
 import { type DragEvent, useRef, useState } from 'react'
 import { ApiFailure } from '../api/client.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import { FormFrame } from '../ui/form/form-frame.tsx'
+import { Lines } from '../ui/form/lines.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import {
   type CertificateDraft,
@@ -139,7 +140,7 @@ export function CertificateDialog(props: CertificateDialogProps) {
           </>
         )}
         {(draft.kind === 'local' || draft.kind === 'acme') && (
-          <Textarea
+          <Lines
             label="Names"
             description={
               draft.kind === 'local'
@@ -147,10 +148,6 @@ export function CertificateDialog(props: CertificateDialogProps) {
                 : 'Host names by which clients reach the endpoint, one per line.'
             }
             placeholder={draft.kind === 'local' ? 'localhost\n192.0.2.1' : 'gatehouse.example.org'}
-            classNames={{ input: `mono ${classes.text}` }}
-            rows={3}
-            spellCheck={false}
-            autoCapitalize="off"
             {...form.getInputProps('names')}
           />
         )}
@@ -171,6 +168,8 @@ export function CertificateDialog(props: CertificateDialogProps) {
 
 const CHANGED =
   'Someone changed this certificate while you were editing it. Close this dialog and look at it again.'
+
+const PEM = '-----BEGIN …'
 
 /** Files that are chosen or dropped, or pasted PEM texts. */
 function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
@@ -222,8 +221,12 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
       />
       {pfx === null ? (
         <>
-          <Pem label="Certificate and chain" {...form.getInputProps('certificate')} />
-          <Pem label="Private key" {...form.getInputProps('key')} />
+          <Lines
+            label="Certificate and chain"
+            placeholder={PEM}
+            {...form.getInputProps('certificate')}
+          />
+          <Lines label="Private key" placeholder={PEM} {...form.getInputProps('key')} />
         </>
       ) : (
         <button
@@ -243,16 +246,3 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
     </div>
   )
 }
-
-const Pem = ({ label, ...props }: { label: string }) => (
-  <Textarea
-    label={label}
-    placeholder="-----BEGIN …"
-    classNames={{ input: `mono ${classes.text}` }}
-    rows={4}
-    spellCheck={false}
-    autoComplete="off"
-    autoCapitalize="off"
-    {...props}
-  />
-)

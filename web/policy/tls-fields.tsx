@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Textarea } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useHasRole } from '../api/session/person.ts'
 import { tokensQuery } from '../api/tokens-query.ts'
@@ -6,6 +6,7 @@ import { CertificatePicker } from '../certificates/certificate-picker.tsx'
 import type { DraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
+import { Lines } from '../ui/form/lines.tsx'
 import { IconX } from '../ui/icon/icons.tsx'
 import { IconButton } from '../ui/layout/icon-button.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
@@ -45,14 +46,10 @@ export function TlsFields({ form, says }: { form: DraftForm<PolicyDraft>; says: 
       />
       {draft.clientAuth !== 'none' && (
         <>
-          <Textarea
+          <Lines
             label="Authority of the clients"
             description="The certificates that issue client certificates, PEM."
             placeholder="-----BEGIN CERTIFICATE-----"
-            classNames={{ input: `mono ${classes.lines}` }}
-            rows={3}
-            spellCheck={false}
-            autoCapitalize="off"
             {...form.getInputProps('ca')}
           />
           <TokenRows

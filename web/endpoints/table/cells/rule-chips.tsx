@@ -1,4 +1,4 @@
-import { DEFAULT_CERTIFICATE } from '../../../../server/contract/certificate.ts'
+import type { DEFAULT_CERTIFICATE } from '../../../../server/contract/certificate.ts'
 import type { Policy } from '../../../../server/contract/endpoints/policy.ts'
 import { useCertificateWarning } from '../../../certificates/expiry.ts'
 import { labelRules, type RuleLabel, type RuleWord } from '../../../policy/rule-labels.ts'
@@ -62,7 +62,8 @@ export function RuleChips({ policy, address = '', room, tabIndex, onFilter }: Ru
 }
 
 const isTls = (address: string) => address.startsWith('ssl:')
-const DEFAULTS = [DEFAULT_CERTIFICATE]
+// Not the constant, whose module has schemas that this view does not need.
+const DEFAULTS: readonly (typeof DEFAULT_CERTIFICATE)[] = ['default']
 const NONE: readonly string[] = []
 
 /**
