@@ -81,6 +81,7 @@ for (const role of ['viewer', 'operator'] as const) {
       await page.keyboard.press('Escape')
       await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText([
         'Endpoints',
+        ...(role === 'operator' ? ['Certificates'] : []),
         'Databases',
         'Documents',
         'Activity',

@@ -300,7 +300,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     events: eventStreams,
     requests,
     consoleFolder,
-    pageData: { drain: config.drain, certificate: config.tls !== undefined },
+    pageData: { drain: config.drain, acme: false },
   }
 }
 

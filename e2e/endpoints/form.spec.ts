@@ -184,11 +184,11 @@ test('The form warns about invalid addresses and shows each error at its field',
   await expect(form.getByLabel('Host name or address')).toHaveAccessibleDescription(
     '203.0.113.7 is not an address of this machine. Choose one of its addresses. (EADDRNOTAVAIL)',
   )
-  await form.getByText('ssl', { exact: true }).click()
-  await expect(form.getByText('This server has no certificate.')).toBeVisible()
+  await form.getByRole('button', { name: 'Use ssl' }).click()
+  await expect(form.getByRole('button', { name: 'Add a certificate…' })).toBeVisible()
   await expect(form.getByText('Tokens and documents are sent unencrypted.')).toBeHidden()
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByRole('alert').filter({ hasText: 'requires a certificate' })).toBeVisible()
+  await expect(form.getByText('Choose a certificate, or add one.')).toBeVisible()
   // Pasting a whole address into any field fills all fields.
   const other = form.getByLabel('Host name or address')
   await other.fill(' ssl://[::1]:8531 ')

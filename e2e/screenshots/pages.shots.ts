@@ -38,6 +38,62 @@ async function loadingAndFailed(page: Page, path: string, api: string): Promise<
   await restore()
 }
 
+test('certificates', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/certificates')
+  await expect(page.getByText('There are no certificates yet')).toBeVisible()
+  await shoot(page, 'certificates-first')
+  const certificates = `${SYSTEM}/certificate`
+  for (const name of ['web', 'partner', 'old']) {
+    const names = ['localhost', `${name}.example.org`, '192.0.2.10']
+    await gatehouse.post(certificates, { name, kind: 'local', names })
+  }
+  const address = `ssl://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post(`${SYSTEM}/endpoint-change`, {
+    changes: [
+      {
+        endpoint: address,
+        databases: [],
+        policy: { readOnly: true, tls: { certificates: ['web', 'old'] } },
+        expect: null,
+      },
+    ],
+  })
+  await page.route(`**${certificates}`, async (route) => {
+    const response = await route.fetch()
+    if (route.request().method() !== 'GET') return route.fulfill({ response })
+    const records = await response.json()
+    const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+    const [old, partner] = records
+    old.current = { ...old.current, notBefore: at(-84), notAfter: at(6) }
+    old.error = { message: 'The names are no longer permitted.', at: at(-1) }
+    partner.kind = 'acme'
+    partner.current = { ...partner.current, notBefore: at(-82), notAfter: at(8), issuer: 'R11' }
+    partner.order = { state: 'failed', reason: 'Port 80 is not reachable.', nextAttempt: at(0.1) }
+    await route.fulfill({ response, json: records })
+  })
+  await open(page, '/certificates', 'partner')
+  await shoot(page, 'certificates-full')
+  await open(page, '/certificates?open=web', 'Serial number')
+  await shoot(page, 'certificates-details')
+  await open(page, '/certificates?remove=web', 'cannot be deleted')
+  await shoot(page, 'certificates-in-use')
+  await open(page, '/certificates/new', 'Add a certificate')
+  await shoot(page, 'certificates-add')
+  await page.getByText('Upload', { exact: true }).click()
+  await page.keyboard.press('Control+Enter')
+  await shoot(page, 'certificates-upload')
+  await open(page, '/endpoints', address)
+  await shoot(page, 'certificates-endpoint')
+  const like = new URLSearchParams({ like: address })
+  await open(page, `/endpoints/new?${like}`, 'Add endpoint')
+  await shoot(page, 'certificates-add-endpoint')
+  await open(page, `/endpoints?${new URLSearchParams({ policy: address })}`, 'Oldest version')
+  await page.getByText('Optional', { exact: true }).click()
+  await page.getByRole('button', { name: 'Add a name' }).click()
+  await page.getByText('Oldest version').scrollIntoViewIfNeeded()
+  await shoot(page, 'certificates-policy')
+})
+
 test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
   await gatehouse.signIn(page, '/_console/databases')
   await expect(page.getByText('So far there is only _system')).toBeVisible()

@@ -16,6 +16,8 @@ export interface SampleData {
   readonly mapped: string
   /** An endpoint whose port another program uses. */
   readonly failed: string
+  /** An `ssl` endpoint with the certificate `web`. */
+  readonly encrypted: string
   /** A session for each role. */
   readonly sessions: Readonly<Record<SampleRole, Cookie>>
   /** The ids of two of these people. */
@@ -44,11 +46,11 @@ export async function openSampleData(
     await gatehouse.close()
   }
   try {
-    const mapped = await fill(gatehouse, failed)
+    const { mapped, encrypted } = await fill(gatehouse, failed)
     await gatehouse.stop()
     other = await listen(port)
     await gatehouse.restart()
-    return { ...(await populate(gatehouse, provider)), gatehouse, mapped, failed, close }
+    return { ...(await populate(gatehouse, provider)), gatehouse, mapped, encrypted, failed, close }
   } catch (error) {
     await close()
     throw error
@@ -56,10 +58,16 @@ export async function openSampleData(
 }
 
 /**
- * Creates databases, documents, a schema and endpoints; returns the address of the mapped endpoint.
+ * Creates databases, documents, a schema, certificates and endpoints; returns the addresses of two of
+ * them.
  */
-async function fill(gatehouse: Gatehouse, failed: string): Promise<string> {
+async function fill(gatehouse: Gatehouse, failed: string) {
   const mapped = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  const encrypted = `ssl://127.0.0.1:${await gatehouse.freePort()}`
+  for (const name of ['web', 'unused']) {
+    const names = ['localhost', '127.0.0.1', `${name}.example.org`]
+    await gatehouse.post(`${API}/certificate`, { name, kind: 'local', names })
+  }
   for (const name of ['blog', 'shop']) await gatehouse.post(`${API}/database`, { name })
   await gatehouse.put('/_db/blog/_schema/articles', {
     properties: { title: { type: 'string' } },
@@ -75,7 +83,10 @@ async function fill(gatehouse: Gatehouse, failed: string): Promise<string> {
   ] as const) {
     await gatehouse.post(`${API}/endpoint`, { endpoint, databases })
   }
-  return mapped
+  const policy = { tls: { certificates: ['web'] } }
+  const change = { endpoint: encrypted, databases: ['shop'], policy, expect: null }
+  await gatehouse.post(`${API}/endpoint-change`, { changes: [change] })
+  return { mapped, encrypted }
 }
 
 /** Signs in a person of each role, and creates a token. */

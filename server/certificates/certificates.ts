@@ -623,7 +623,10 @@ function parseNames(names: readonly string[]): string[] {
   const parsed = names.map((name) => (isIP(name) !== 0 && !name.includes('%') ? name : toDns(name)))
   const errors = parsed.flatMap((name, at) =>
     name === undefined
-      ? { field: `/names/${at}`, reason: 'is neither a DNS name nor an IP address' }
+      ? {
+          field: `/names/${at}`,
+          reason: `${JSON.stringify(names[at])} is neither a DNS name nor an IP address`,
+        }
       : [],
   )
   if (errors.length > 0) throw invalidNames(errors)

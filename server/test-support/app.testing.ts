@@ -48,7 +48,7 @@ export async function openApp(location?: StoreLocation, wrap = (store: Store): S
   mkdirSync(join(consoleFolder, 'assets'), { recursive: true })
   writeFileSync(
     join(consoleFolder, 'index.html'),
-    '<meta name="csp-nonce" content="__CSP_NONCE__"><i>__DRAIN_SECONDS__</i><b>__CERTIFICATE__</b>',
+    '<meta name="csp-nonce" content="__CSP_NONCE__"><i>__DRAIN_SECONDS__</i><b>__ACME__</b>',
   )
   writeFileSync(join(consoleFolder, 'sign-in.html'), '<title>Sign in</title>')
   writeFileSync(join(consoleFolder, 'theme.js'), 'theme()')

@@ -8,9 +8,6 @@ import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
 /** Poll interval in milliseconds. */
 const POLL_MS = 60_000
 
-/** Poll interval of tokens in milliseconds. People watch whether a token is still used. */
-const TOKENS_POLL_MS = 5_000
-
 const polled = { staleTime: 0, refetchInterval: pollWhileSignedIn(POLL_MS) } as const
 
 /** All people who have ever signed in, for admins. People waiting for a role come first. */
@@ -27,18 +24,6 @@ export const sessionsQuery = (person: string) =>
     queryFn: ({ signal }) =>
       readJson(api._api.user[':id'].session.$get({ param: { id: person } }, { init: { signal } })),
     ...polled,
-  })
-
-/** The person's own tokens or, for admins, all tokens. */
-export const tokensQuery = (whose: 'own' | 'everybody') =>
-  queryOptions({
-    queryKey: ['token', whose],
-    queryFn: ({ signal }) => {
-      const query = whose === 'everybody' ? { everybody: 'true' as const } : {}
-      return readJson(api._api.token.$get({ query }, { init: { signal } }))
-    },
-    ...polled,
-    refetchInterval: pollWhileSignedIn(TOKENS_POLL_MS),
   })
 
 /** The configured providers, for admins. They change only when the server restarts. */

@@ -16,6 +16,7 @@ import { ToastOutlet } from '../shared/toast/toast-outlet.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import {
+  IconCertificate,
   IconDatabase,
   IconFileText,
   IconHistory,
@@ -32,6 +33,7 @@ import { NodeStatus } from './node-status.tsx'
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [
   { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
+  { to: '/certificates', label: 'Certificates', Icon: IconCertificate, needs: 'operator' },
   { to: '/databases', label: 'Databases', Icon: IconDatabase, needs: 'viewer' },
   { to: '/documents', label: 'Documents', Icon: IconFileText, needs: 'viewer' },
   { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },

@@ -4,6 +4,7 @@ import { LazyFailure } from '../ui/feedback/lazy-failure.tsx'
 import { rootRoute } from './frame.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'
 import { activityRoutes } from './routes/activity-routes.tsx'
+import { certificateRoutes } from './routes/certificate-routes.tsx'
 import { databaseRoutes } from './routes/database-routes.tsx'
 import { documentRoutes } from './routes/document-routes.tsx'
 import { endpointRoutes } from './routes/endpoint-routes.tsx'
@@ -23,6 +24,7 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     indexRoute,
     ...endpointRoutes,
+    ...certificateRoutes,
     ...databaseRoutes,
     ...documentRoutes,
     ...accessRoutes,

@@ -31,6 +31,19 @@ test.each<[Policy, string[]]>([
     ['Each client can send 50 requests per second, 100 at once. On each node.'],
   ],
   [{ maxConnections: 1 }, ['1 connection can be open at once. On each node.']],
+  [{ tls: { certificates: ['web'] } }, ['TLS 1.2 or newer, with the certificate web.']],
+  [
+    {
+      tls: {
+        certificates: ['web', 'other'],
+        minVersion: '1.3',
+        clientAuth: { ca: '…', mode: 'require', tokens: [{ san: 'a.example', token: 't' }] },
+      },
+    },
+    [
+      'TLS 1.3 or newer, with the certificates web and other. Clients need a certificate of the given authority. Those with 1 name need no token.',
+    ],
+  ],
   [{ maxBodyBytes: 1_048_576 }, ['Request bodies can have 1 MiB.']],
 ])('the policy %j is described as %j', (policy, sentences) => {
   expect(rulesOf(policy)).toEqual(sentences)
@@ -59,6 +72,11 @@ test.each<[Policy, boolean | undefined, RegExp | undefined]>([
   [{ administration: false }, true, /Administration/],
   [{ maxConnections: 2 }, true, /Connections/],
   [{ maxConnections: 6 }, true, undefined],
+  [
+    { tls: { certificates: ['web'], clientAuth: { ca: '…', mode: 'require' } } },
+    true,
+    /Client certificates/,
+  ],
   [{ closesAt: '2099-01-01T00:00:00Z' }, true, /Removed/],
 ])(
   'the policy %j for an address that is admitted (%s) locks out: %s',

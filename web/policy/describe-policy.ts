@@ -14,6 +14,7 @@ export type DescribedRule =
   | 'rate'
   | 'connections'
   | 'bodies'
+  | 'tls'
 
 /** Returns a sentence for each rule that says what it does at an endpoint with a mapping. */
 export function describeRules(
@@ -41,6 +42,7 @@ export function describeRules(
       policy.maxBodyBytes === undefined
         ? 'Request bodies have the limit of the server.'
         : `Request bodies can have ${formatBinary(policy.maxBodyBytes)}.`,
+    tls: describeTls(policy.tls),
   }
 }
 
@@ -49,7 +51,9 @@ export function splitRules(policy: Policy, mapping: readonly string[]) {
   const sentences = Object.entries(describeRules(policy, mapping))
   const usual: Record<string, string> = describeRules({}, mapping)
   const isSet = ([rule, sentence]: readonly [string, string]) => sentence !== usual[rule]
-  const defaults = sentences.filter((each) => !isSet(each) && each[0] !== 'enabled')
+  const isSaid = ([rule, sentence]: readonly [string, string]) =>
+    rule !== 'enabled' && sentence !== ''
+  const defaults = sentences.filter((each) => !isSet(each) && isSaid(each))
   return {
     rules: sentences.filter(isSet).map(([, sentence]) => sentence),
     defaults: defaults.map(([, sentence]) => sentence),
@@ -114,6 +118,23 @@ function describeRate(rateLimit: Policy['rateLimit']): string {
   return `${whose} can send ${formatPerSecond(requestsPerSecond)} ${requests} per second${atOnce}. On each node.`
 }
 
+/** Describes the TLS of an endpoint; '' without rules, also because it may have no TLS. */
+function describeTls(tls: Policy['tls']): string {
+  if (tls === undefined) return ''
+  const { certificates, minVersion = '1.2', clientAuth } = tls
+  const one = certificates.length === 1
+  const own = `TLS ${minVersion} or newer, with the ${one ? 'certificate' : 'certificates'} ${formatNames(certificates)}.`
+  if (clientAuth === undefined) return own
+  const { mode, tokens = [] } = clientAuth
+  const clients =
+    mode === 'require'
+      ? 'Clients need a certificate of the given authority.'
+      : 'Clients can present a certificate of the given authority.'
+  const credentials =
+    tokens.length === 0 ? '' : ` Those with ${counted(tokens.length, 'name')} need no token.`
+  return `${own} ${clients}${credentials}`
+}
+
 /** Connections that a browser opens to one host. */
 const BROWSER_CONNECTIONS = 6
 
@@ -134,6 +155,9 @@ export function describeLockOut(policy: Policy, admitted: boolean | undefined): 
   }
   if ((policy.maxConnections ?? Number.POSITIVE_INFINITY) < BROWSER_CONNECTIONS) {
     return `“Connections” may be too few for this page, which uses up to ${BROWSER_CONNECTIONS}.`
+  }
+  if (policy.tls?.clientAuth?.mode === 'require') {
+    return '“Client certificates” closes connections of browsers without one.'
   }
   return policy.closesAt && '“Removed” removes the endpoint at its time, and this page with it.'
 }

@@ -25,6 +25,15 @@ const every: Policy = {
   rateLimit: { requestsPerSecond: 0.5, burst: 20, by: 'token' },
   maxConnections: 100,
   maxBodyBytes: 1_048_577,
+  tls: {
+    certificates: ['web', 'other'],
+    minVersion: '1.3',
+    clientAuth: {
+      ca: '-----BEGIN CERTIFICATE-----',
+      mode: 'request',
+      tokens: [{ san: 'backup.example', token: 't1' }],
+    },
+  },
 }
 
 const throughForm = (policy: Policy | null) =>
@@ -37,7 +46,12 @@ describe('the form', () => {
     ['no client', { allow: [] }],
     [
       'other choices',
-      { anonymous: { read: true }, cors: { origins: ['*'] }, maxBodyBytes: 10_000 },
+      {
+        tls: { certificates: ['web'] },
+        anonymous: { read: true },
+        cors: { origins: ['*'] },
+        maxBodyBytes: 10_000,
+      },
     ],
   ])('keeps %s as they are', (_, policy) => {
     expect(throughForm(policy)).toEqual(policy)
@@ -83,6 +97,17 @@ describe('the form', () => {
     ['connections', { connections: '0' }],
     ['bodySize', { bodySize: '5 bananas' }],
     ['note', { note: 'x'.repeat(501) }],
+    ['certificates', { minVersion: '1.3' }],
+    ['ca', { certificates: ['web'], clientAuth: 'require' }],
+    [
+      'tokens',
+      {
+        certificates: ['web'],
+        clientAuth: 'request',
+        ca: '-----BEGIN',
+        tokens: [{ san: 'a.example', token: '' }],
+      },
+    ],
   ])('shows an error at %s for %j', (field, change) => {
     const { error } = policyDraftSchema.safeParse({ ...toPolicyDraft(null), ...change })
     expect(error?.issues.map(({ path }) => path)).toEqual([[field]])

@@ -29,6 +29,19 @@ export interface PolicyDraft {
   readonly by: 'client' | 'token' | 'endpoint'
   readonly connections: string
   readonly bodySize: string
+  /** The certificates of an `ssl` endpoint, in order. Empty: the certificate `default`. */
+  readonly certificates: readonly string[]
+  readonly minVersion: '1.2' | '1.3'
+  readonly clientAuth: 'none' | 'request' | 'require'
+  /** PEM. */
+  readonly ca: string
+  readonly tokens: readonly TokenRow[]
+}
+
+/** A name in client certificates, and the id of the token that they stand for; '' if not chosen. */
+export interface TokenRow {
+  readonly san: string
+  readonly token: string
 }
 
 /** A change of the clients that a policy admits: one to block, or the only one to allow. */
@@ -47,7 +60,7 @@ export function withClient(policy: Policy | null, { deny, allow }: ClientRule): 
 
 /** Returns the form fields of a policy; null for the defaults. */
 export function toPolicyDraft(policy: Policy | null): PolicyDraft {
-  const { closesAt, allow, deny, anonymous = 'none', cors, rateLimit, ...rules } = policy ?? {}
+  const { closesAt, allow, deny, anonymous = 'none', cors, rateLimit, tls, ...rules } = policy ?? {}
   const read = anonymous === 'none' ? undefined : anonymous.read
   const isAnyOrigin = cors?.origins[0] === '*'
   return {
@@ -70,6 +83,11 @@ export function toPolicyDraft(policy: Policy | null): PolicyDraft {
     by: rateLimit?.by ?? 'client',
     connections: toText(rules.maxConnections),
     bodySize: formatSize(rules.maxBodyBytes),
+    certificates: tls?.certificates ?? [],
+    minVersion: tls?.minVersion ?? '1.2',
+    clientAuth: tls?.clientAuth?.mode ?? 'none',
+    ca: tls?.clientAuth?.ca ?? '',
+    tokens: tls?.clientAuth?.tokens ?? [],
   }
 }
 
@@ -109,6 +127,7 @@ export function toPolicyInput(draft: PolicyDraft, base: Policy | null): PolicyIn
     },
     maxConnections: fromText(draft.connections),
     maxBodyBytes: parseSize(draft.bodySize),
+    tls: hasTls(draft) && toTls(draft),
   }
   const isBoolean = (field: string) => field === 'enabled' || field === 'administration'
   return Object.fromEntries(
@@ -116,6 +135,22 @@ export function toPolicyInput(draft: PolicyDraft, base: Policy | null): PolicyIn
       ([field, value]) => value !== undefined && (value !== false || isBoolean(field)),
     ),
   ) as PolicyInput
+}
+
+/** Returns whether a draft has a rule of TLS. */
+const hasTls = ({ certificates, minVersion, clientAuth }: PolicyDraft): boolean =>
+  certificates.length > 0 || minVersion !== '1.2' || clientAuth !== 'none'
+
+function toTls(draft: PolicyDraft): NonNullable<PolicyInput['tls']> {
+  const { minVersion, clientAuth, ca } = draft
+  const tokens = draft.tokens.map(({ san, token }) => ({ san: san.trim(), token }))
+  return {
+    certificates: [...draft.certificates],
+    ...(minVersion !== '1.2' && { minVersion }),
+    ...(clientAuth !== 'none' && {
+      clientAuth: { ca, mode: clientAuth, ...(tokens.length > 0 && { tokens }) },
+    }),
+  }
 }
 
 /** Returns the policy that the server makes of a request body. `now` is in ms since 1970. */
@@ -138,6 +173,7 @@ export const policyFieldGroups = [
   ['anonymous', 'collections'],
   ['pages', 'origins', 'maxAge'],
   ['rate', 'burst', 'by'],
+  ['certificates', 'minVersion', 'clientAuth', 'ca', 'tokens'],
 ] as const
 
 /** The field of the form for each member of the request body. */
@@ -153,6 +189,9 @@ const FIELDS = {
   rateLimit: 'rate',
   maxConnections: 'connections',
   maxBodyBytes: 'bodySize',
+  tls: 'certificates',
+  'tls/clientAuth': 'ca',
+  'tls/clientAuth/tokens': 'tokens',
 } as const
 
 /** Assigns the server's error messages to the fields of the form, or to the whole form. */
@@ -213,6 +252,22 @@ export const policyDraftSchema = z.custom<PolicyDraft>().check(
     const size = parseSize(draft.bodySize)
     return size === undefined || (Number.isSafeInteger(size) && size > 0)
   }),
+  field(
+    'certificates',
+    'Choose at least one certificate.',
+    (draft) => !hasTls(draft) || draft.certificates.length > 0,
+  ),
+  field(
+    'ca',
+    'Paste the certificates of the authority that issues client certificates.',
+    ({ clientAuth, ca }) => clientAuth === 'none' || ca.trim() !== '',
+  ),
+  field(
+    'tokens',
+    'Enter a name and choose a token in each row.',
+    ({ clientAuth, tokens }) =>
+      clientAuth === 'none' || tokens.every(({ san, token }) => san.trim() !== '' && token !== ''),
+  ),
 )
 
 const toLines = (items: readonly string[] = []): string => items.join('\n')

@@ -1,14 +1,17 @@
-import { NativeSelect, Textarea, type TextareaProps, TextInput } from '@mantine/core'
+import { NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { type PropsWithChildren, useId } from 'react'
 import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import type { DraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
+import lines from '../ui/form/lines.module.css'
+import { BELOW, Lines } from '../ui/form/lines.tsx'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import { describeRules } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import type { PolicyDraft } from './policy-draft.ts'
+import { TlsFields } from './tls-fields.tsx'
 
 export interface PolicyFieldsProps {
   readonly form: DraftForm<PolicyDraft>
@@ -59,7 +62,7 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           label="Note"
           description="Shown wherever the address is shown."
           inputWrapperOrder={BELOW}
-          classNames={{ input: classes.lines ?? '' }}
+          classNames={{ input: lines.lines ?? '' }}
           rows={2}
           {...form.getInputProps('note')}
         />
@@ -99,6 +102,11 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           <Sentence text="Clients of a Unix socket have no IP address. Every program that may open the socket file can connect." />
         )}
       </FormSection>
+      {address.startsWith('ssl:') && (
+        <FormSection title="TLS">
+          <TlsFields form={form} says={says.tls} />
+        </FormSection>
+      )}
       <FormSection title="What they may do">
         <ChoiceGroup
           label="Documents"
@@ -228,13 +236,6 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
   )
 }
 
-const BELOW: NonNullable<TextareaProps['inputWrapperOrder']> = [
-  'label',
-  'input',
-  'description',
-  'error',
-]
-
 const removals = [
   { value: 'never', label: 'Never' },
   { value: '1h', label: 'In 1 hour' },
@@ -262,21 +263,3 @@ export function FormSection({ title, children }: PropsWithChildren<{ title: stri
 }
 
 const Sentence = ({ text }: { text: string }) => <p className={classes.sentence}>{text}</p>
-
-/** A text with one address, name or origin per line. */
-const Lines = (props: TextareaProps) => (
-  <Textarea
-    classNames={{ input: `mono ${classes.lines}` }}
-    rows={3}
-    spellCheck={false}
-    autoComplete="off"
-    autoCapitalize="off"
-    inputWrapperOrder={BELOW}
-    {...props}
-    onFocus={(event) => {
-      // The browser itself scrolls only to the cursor.
-      event.currentTarget.scrollIntoView({ block: 'nearest' })
-      props.onFocus?.(event)
-    }}
-  />
-)

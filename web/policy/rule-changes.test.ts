@@ -45,6 +45,21 @@ test('policies with the same effect are equal', () => {
   expect(samePolicy(null, { allow: [] })).toBe(false)
 })
 
+test('another authority of the clients is a change, also one of the same length', () => {
+  const withAuthority = (text: string): Policy => ({
+    tls: {
+      certificates: ['web'],
+      clientAuth: {
+        ca: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`,
+        mode: 'require',
+      },
+    },
+  })
+  expect(compareRules(withAuthority('AAAABBBBCCCC'), withAuthority('AAAABBBBDDDD'))).toEqual([
+    { rule: 'Authority of the clients', before: '…BBBBCCCC', after: '…BBBBDDDD' },
+  ])
+})
+
 test('a time of removal that has passed is dropped', () => {
   expect(dropPastRemoval(every, now)).toBe(every)
   expect(dropPastRemoval(every, now + 5_000_000)).not.toHaveProperty('closesAt')

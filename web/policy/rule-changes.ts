@@ -11,7 +11,7 @@ export interface RuleChange {
 }
 
 type Describe = {
-  readonly [Field in keyof Policy]-?: readonly [string, (policy: Policy) => string]
+  readonly [Field in keyof Policy | 'ca']-?: readonly [string, (policy: Policy) => string]
 }
 
 /** The name of each rule, and what it says in a policy; without a policy, the default. */
@@ -65,7 +65,15 @@ const rules: Describe = {
       maxBodyBytes === undefined ? 'not limited here' : `at most ${formatBinary(maxBodyBytes)}`,
   ],
   tls: ['Certificates', ({ tls }) => describeTls(tls)],
+  ca: ['Authority of the clients', ({ tls }) => listOr(marksOf(tls?.clientAuth?.ca), 'none')],
 }
+
+/** Returns the end of the signature of each certificate, which tells them apart. */
+const marksOf = (pem = '') =>
+  pem
+    .split('-----END')
+    .slice(0, -1)
+    .map((text) => `…${text.trim().slice(-8)}`)
 
 function describeTls(tls: Policy['tls']): string {
   if (tls === undefined) return 'default'

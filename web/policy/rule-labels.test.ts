@@ -16,6 +16,7 @@ const every: Policy = {
   rateLimit: { requestsPerSecond: 50 },
   maxConnections: 100,
   maxBodyBytes: 1_048_576,
+  tls: { certificates: ['web'] },
 }
 
 test('the rules of a policy are labelled, most important first', () => {
@@ -33,6 +34,7 @@ test('the rules of a policy are labelled, most important first', () => {
     '50/s',
     '100 connections',
     'bodies ≤ 1 MiB',
+    'TLS: web',
   ])
 })
 
@@ -51,9 +53,22 @@ test.each<[Policy, string[]]>([
   ],
   [{ allow: [] }, ['no clients']],
   [{ rateLimit: { requestsPerSecond: 0.05 }, maxBodyBytes: 2_000 }, ['0.05/s', 'bodies ≤ 2 kB']],
+  [
+    {
+      tls: { certificates: ['a', 'b', 'c'], clientAuth: { ca: '…', mode: 'require' } },
+    },
+    ['TLS: a + 2, client certificate'],
+  ],
   [{ maxConnections: 1, maxBodyBytes: 3 * 1024 ** 3 }, ['1 connection', 'bodies ≤ 3 GiB']],
 ])('the policy %j has the labels %j', (policy, texts) => {
   expect(labelRules(policy, now).map(({ text }) => text)).toEqual(texts)
+})
+
+test('a warning about a certificate comes first, also without a policy', () => {
+  const [first, second] = labelRules(every, now, 'certificate expires in 6 d')
+  expect(first).toEqual({ word: 'tls', text: 'certificate expires in 6 d' })
+  expect(second?.word).toBe('off')
+  expect(labelRules({}, now, 'certificate expired')).toHaveLength(1)
 })
 
 test.each([

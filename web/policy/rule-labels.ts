@@ -14,6 +14,7 @@ export const RULE_WORDS = [
   'rate',
   'connections',
   'bodies',
+  'tls',
 ] as const
 
 export type RuleWord = (typeof RULE_WORDS)[number]
@@ -25,8 +26,12 @@ export interface RuleLabel {
   readonly text: string
 }
 
-/** Returns the rules of a policy that differ from the defaults, most important first. */
-export function labelRules(policy: Policy, now: number): RuleLabel[] {
+/**
+ * Returns the rules of a policy that differ from the defaults, most important first.
+ *
+ * @param warning about its certificates, which replaces their names; '' if there is none.
+ */
+export function labelRules(policy: Policy, now: number, warning = ''): RuleLabel[] {
   const { closesAt, anonymous, allow, deny = [], rateLimit, maxConnections, maxBodyBytes } = policy
   const texts: Readonly<Record<RuleWord, string | false | 0 | undefined>> = {
     off: policy.enabled === false && 'off',
@@ -40,15 +45,26 @@ export function labelRules(policy: Policy, now: number): RuleLabel[] {
     rate: rateLimit && `${formatPerSecond(rateLimit.requestsPerSecond)}/s`,
     connections: maxConnections && formatPlural(maxConnections, 'connection'),
     bodies: maxBodyBytes && `bodies ≤ ${formatBinary(maxBodyBytes)}`,
+    tls: warning || (policy.tls && formatTls(policy.tls)),
   }
-  return RULE_WORDS.flatMap((word) => {
+  const labels = RULE_WORDS.flatMap((word) => {
     const text = texts[word]
     return text ? { word, text } : []
   })
+  // Not hidden by other rules.
+  const last = warning === '' ? undefined : labels.pop()
+  return last === undefined ? labels : [last, ...labels]
 }
 
 const isAnonymous = (anonymous: Policy['anonymous']): boolean =>
   anonymous !== undefined && anonymous !== 'none'
+
+/** Formats the certificates of an endpoint: "TLS: web", "TLS: web + 2, client certificate". */
+function formatTls({ certificates, clientAuth }: NonNullable<Policy['tls']>): string {
+  const more = certificates.length > 1 ? ` + ${certificates.length - 1}` : ''
+  const clients = clientAuth?.mode === 'require' ? ', client certificate' : ''
+  return `TLS: ${certificates[0]}${more}${clients}`
+}
 
 const formatPlural = (count: number, thing: string) =>
   `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`

@@ -40,6 +40,12 @@ const pages: readonly BuiltIn[] = [
     target: { to: '/endpoints/requests' },
     also: 'live traffic forbidden blocked clients',
   },
+  {
+    label: 'Certificates',
+    target: { to: '/certificates' },
+    also: 'tls ssl https encryption',
+    needs: 'operator',
+  },
   { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
   { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
   { label: 'People', target: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
@@ -74,6 +80,12 @@ const actions: readonly BuiltIn[] = [
     label: 'Import endpoints',
     target: { to: '/endpoints/import' },
     also: 'load file json',
+    needs: 'operator',
+  },
+  {
+    label: 'Add certificate',
+    target: { to: '/certificates/new' },
+    also: 'new tls ssl https acme letsencrypt upload',
     needs: 'operator',
   },
   {

@@ -7,7 +7,7 @@ const list = async <T>(gatehouse: Gatehouse, resource: string) =>
   (await gatehouse.get(`${API}/${resource}`)).body as readonly T[]
 
 /**
- * Removes the endpoints, databases and tokens of a test with the API, and waits until its listeners
+ * Removes the endpoints, databases, certificates and tokens of a test with the API, and waits until its listeners
  * are closed. The audit log stays.
  *
  * @throws if the test has removed the first endpoint, or if a removal fails
@@ -28,6 +28,9 @@ export async function resetGatehouse(gatehouse: Gatehouse): Promise<void> {
   }
   for (const { name } of await list<{ name: string }>(gatehouse, 'database')) {
     if (name !== '_system') await remove('database', name)
+  }
+  for (const { name } of await list<{ name: string }>(gatehouse, 'certificate')) {
+    await remove('certificate', name)
   }
   const token = await gatehouse.token()
   for (const { id, prefix } of await list<{ id: string; prefix: string }>(gatehouse, 'token')) {

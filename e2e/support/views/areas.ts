@@ -1,4 +1,5 @@
 import { ACCESS_VIEWS } from './access.ts'
+import { CERTIFICATE_VIEWS } from './certificates.ts'
 import { DATABASE_VIEWS } from './databases.ts'
 import { DOCUMENT_VIEWS } from './documents.ts'
 import { ENDPOINT_MAP_VIEWS } from './endpoint-map.ts'
@@ -10,6 +11,7 @@ import type { View } from './view.ts'
 export const AREAS: Readonly<Record<string, readonly View[]>> = {
   'table of endpoints': ENDPOINT_VIEWS,
   'map and import of endpoints': ENDPOINT_MAP_VIEWS,
+  certificates: CERTIFICATE_VIEWS,
   databases: DATABASE_VIEWS,
   documents: DOCUMENT_VIEWS,
   access: ACCESS_VIEWS,

@@ -128,6 +128,26 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     refusal: OPERATORS_ONLY,
   },
   {
+    name: 'endpoint: policy with TLS',
+    url: ({ encrypted }) => withAddress('policy', encrypted),
+    async steps(page) {
+      await page.getByText('Required', { exact: true }).click()
+      await page.getByRole('button', { name: 'Add a name' }).click()
+      await save(page)
+    },
+    shows: (page) => page.getByText('Enter a name and choose a token in each row.'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: certificate added in place',
+    url: ({ encrypted }) => `${ENDPOINTS}/new?${new URLSearchParams({ like: encrypted })}`,
+    steps: (page) => page.getByRole('button', { name: 'Add a certificate…' }).click(),
+    shows: dialog('Add a certificate'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
     name: 'endpoint: policy that would lock out everyone',
     url: ({ own }) => withAddress('policy', own),
     steps: (page) => page.getByText('None here', { exact: true }).click(),

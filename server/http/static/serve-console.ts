@@ -13,15 +13,15 @@ const NONCE_MARK = '__CSP_NONCE__'
 /** Placeholder for the drain time of a removed endpoint, in seconds. */
 const DRAIN_MARK = '__DRAIN_SECONDS__'
 
-/** Placeholder for whether `ssl` endpoints can be opened: yes or no. */
-const CERTIFICATE_MARK = '__CERTIFICATE__'
+/** Placeholder for whether ACME is configured: yes or no. */
+const ACME_MARK = '__ACME__'
 
 /** Values that the server writes into the page. */
 export interface PageData {
   /** How long a removed endpoint drains, ms. */
   readonly drain: number
-  /** Whether a certificate for `ssl` endpoints is configured. */
-  readonly certificate: boolean
+  /** Whether certificates can be obtained by ACME. */
+  readonly acme: boolean
 }
 
 /**
@@ -35,7 +35,7 @@ export interface PageData {
 export function consoleRoutes(folder: string, data: PageData) {
   const page = readPage(folder, 'index.html')
     ?.replaceAll(DRAIN_MARK, String(data.drain / 1000))
-    .replaceAll(CERTIFICATE_MARK, data.certificate ? 'yes' : 'no')
+    .replaceAll(ACME_MARK, data.acme ? 'yes' : 'no')
   const signInPage = readPage(folder, 'sign-in.html')
   if (page === undefined || signInPage === undefined) {
     return new Hono<AppEnv>().get('/*', () => {

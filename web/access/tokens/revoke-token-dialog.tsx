@@ -2,12 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { api, ignoreMissing, readJson } from '../../api/client.ts'
+import { tokensQuery } from '../../api/tokens-query.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
-import { tokensQuery } from '../queries.ts'
 import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
 
 /** Asks for confirmation before a token is revoked. `token` is undefined if it does not exist. */

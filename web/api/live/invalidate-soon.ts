@@ -53,6 +53,8 @@ export function invalidateSoon(queryClient: QueryClient) {
       collect(event.type, name)
       // Listeners store the revision of their endpoint, so they change with it.
       if (event.type === 'endpoint') collect('listener', name)
+      // Certificates list the endpoints that use them.
+      if (event.type === 'endpoint') collect('certificate')
       timer ??= setTimeout(flush, GATHER_MS)
     },
     stop: () => {

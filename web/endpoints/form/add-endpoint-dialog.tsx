@@ -1,9 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { DEFAULT_CERTIFICATE } from '../../../server/contract/certificate.ts'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { Policy, PolicyRecord } from '../../../server/contract/endpoints/policy.ts'
 import { useAllDatabases } from '../../api/all-databases.ts'
 import { endpointsQuery, policiesQuery } from '../../api/queries.ts'
+import { certificatesQuery } from '../../certificates/queries.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../ui/announce.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
@@ -64,20 +66,28 @@ function AddForm({ like, endpoints, policies }: AddFormProps) {
   const { close } = useEndpointsLocation()
   const queryClient = useQueryClient()
   const taken = endpoints.map(({ endpoint }) => endpoint)
+  const [copied] = useState(() => copiedPolicy(like, policies))
+  const { data: certificates } = useQuery(certificatesQuery)
+  // The server decides while they are not known.
+  const hasDefault = certificates?.some(({ name }) => name === DEFAULT_CERTIFICATE) ?? true
   const [initialValues] = useState(() => {
     if (like === undefined) return emptyDraft
     const found = endpoints.find(({ endpoint }) => endpoint === like)
-    if (found !== undefined) return duplicateEndpoint(found, taken)
+    if (found !== undefined) {
+      return {
+        ...duplicateEndpoint(found, taken),
+        certificates: copied?.tls?.certificates ?? [],
+      }
+    }
     return { ...emptyDraft, ...splitAddress(like) }
   })
   const form = useDraftForm({
     draft: like === undefined ? 'endpoint' : `endpoint like ${like}`,
     initialValues,
-    schema: endpointSchema(taken),
+    schema: endpointSchema(taken, hasDefault),
     groups: endpointFieldGroups,
   })
   const draft = form.values
-  const [copied] = useState(() => copiedPolicy(like, policies))
   const [added, setAdded] = useState<string>()
   const { stage, save, stopWaiting } = useSaveEndpoint(close)
   const existing = useAllDatabases()
@@ -101,7 +111,11 @@ function AddForm({ like, endpoints, policies }: AddFormProps) {
           change: { what: `Endpoint ${address}`, done: 'added' },
           address,
           databases,
-          send: () => addEndpoint({ endpoint: address, databases: [...databases] }, copied),
+          send: () =>
+            addEndpoint(
+              { endpoint: address, databases: [...databases] },
+              withCertificates(copied, valid),
+            ),
         },
         {
           onSuccess: () => {
@@ -155,6 +169,17 @@ function AddForm({ like, endpoints, policies }: AddFormProps) {
       </FormFrame>
     </Dialog>
   )
+}
+
+/** Returns a policy with the certificates of an endpoint; without TLS if it is not `ssl`. */
+function withCertificates(
+  policy: Policy | null,
+  { scheme, certificates }: EndpointDraft,
+): Policy | null {
+  const { tls, ...rest } = policy ?? {}
+  const own = scheme === 'ssl' && certificates.length > 0
+  const next = own ? { ...rest, tls: { ...tls, certificates: [...certificates] } } : rest
+  return Object.keys(next).length === 0 ? null : next
 }
 
 /**

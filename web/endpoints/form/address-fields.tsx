@@ -2,9 +2,9 @@ import type { FormErrors } from '@mantine/form'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import type { AddressPart } from '../../../server/contract/endpoints/address.ts'
+import { CertificatePicker } from '../../certificates/certificate-picker.tsx'
 import { ChoiceGroup } from '../../ui/form/choice-group.tsx'
 import { CodeInput } from '../../ui/form/code-input.tsx'
-import { hasCertificate } from '../model/page-meta.ts'
 import classes from './address-fields.module.css'
 import { type EndpointDraft, isOpenToReaders } from './endpoint-draft.ts'
 import { HostField } from './host-field.tsx'
@@ -20,7 +20,7 @@ export interface FormSectionProps {
 
 const schemes = [
   { value: 'tcp', label: 'tcp', note: 'HTTP, unencrypted' },
-  { value: 'ssl', label: 'ssl', note: 'HTTP over TLS with the certificate of this server' },
+  { value: 'ssl', label: 'ssl', note: 'HTTP over TLS' },
   { value: 'unix', label: 'unix', note: 'HTTP over a Unix socket on this machine' },
 ] as const
 
@@ -60,11 +60,6 @@ export function AddressFields(
         error={errors.scheme}
         onChange={(next) => onChange({ scheme: next })}
       />
-      {scheme === 'ssl' && hasCertificate() === false && errors.scheme === undefined && (
-        <p className={classes.warning}>
-          This server has no certificate. Restart Gatehouse with --tls-cert and --tls-key.
-        </p>
-      )}
       {scheme === 'unix' ? (
         <CodeInput
           ref={last}
@@ -95,10 +90,29 @@ export function AddressFields(
         </div>
       )}
       {isOpenToReaders(draft) && (
-        <p className={classes.warning}>Tokens and documents are sent unencrypted.</p>
+        <p className={classes.warning}>
+          Tokens and documents are sent unencrypted.{' '}
+          <button type="button" className="link-button" onClick={() => onChange({ scheme: 'ssl' })}>
+            Use ssl
+          </button>
+        </p>
+      )}
+      {scheme === 'ssl' && (
+        <CertificatePicker
+          chosen={draft.certificates}
+          names={namesOf(host)}
+          error={errors.certificates}
+          onChange={(certificates) => onChange({ certificates })}
+        />
       )}
     </>
   )
+}
+
+/** Returns the name that a certificate for a host needs; undefined if the host has many. */
+function namesOf(host: string): string[] | undefined {
+  const name = host.trim().replace(/^\[|\]$/g, '')
+  return name === '' || name === '0.0.0.0' || name === '::' ? undefined : [name]
 }
 
 function AddressProblemText({

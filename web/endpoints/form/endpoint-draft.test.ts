@@ -5,6 +5,7 @@ import {
   draftMapping,
   duplicateEndpoint,
   emptyDraft,
+  endpointSchema,
   isOpenToReaders,
   isReachedByOthers,
   mappingErrors,
@@ -36,6 +37,18 @@ describe('an address error is shown at its field', () => {
   ] as const)('%j', (change, fields) => {
     expect(Object.keys(errorsOf(change))).toEqual(fields)
   })
+})
+
+test('an ssl endpoint needs a certificate, unless there is one for all', () => {
+  const draft = { ...emptyDraft, scheme: 'ssl', port: '8443', reach: 'all' } as const
+  const errorsOfForm = (change: object, hasDefault: boolean) =>
+    endpointSchema([], hasDefault)
+      .safeParse({ ...draft, ...change })
+      .error?.issues.map(({ path }) => path)
+  expect(errorsOfForm({}, false)).toEqual([['certificates']])
+  expect(errorsOfForm({}, true)).toBeUndefined()
+  expect(errorsOfForm({ certificates: ['web'] }, false)).toBeUndefined()
+  expect(errorsOfForm({ scheme: 'tcp' }, false)).toBeUndefined()
 })
 
 test('an existing address is recognized in any notation', () => {

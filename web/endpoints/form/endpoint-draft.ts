@@ -11,12 +11,14 @@ import { type EndpointRecord, MAPPING_NAMES } from '../../../server/contract/end
 import { type AddressDraft, splitAddress } from './split-address.ts'
 
 /** The field of the form that an error belongs to; `form` for the whole form. */
-export type Field = 'scheme' | 'host' | 'port' | 'path' | 'databases' | 'form'
+export type Field = 'scheme' | 'host' | 'port' | 'path' | 'certificates' | 'databases' | 'form'
 
 export type FieldErrors = Partial<Record<Field, string>>
 
 /** The content of the form as typed, before validation. */
 export interface EndpointDraft extends AddressDraft {
+  /** The certificates of an `ssl` endpoint. Empty: the certificate `default`. */
+  readonly certificates: readonly string[]
   /** `only` with an empty list is an error; it never turns into `all`. */
   readonly reach: 'all' | 'only'
   readonly names: readonly string[]
@@ -30,6 +32,7 @@ export const emptyDraft: EndpointDraft = {
   host: '127.0.0.1',
   port: '',
   path: '',
+  certificates: [],
   reach: 'only',
   names: [],
   typing: '',
@@ -135,6 +138,7 @@ export function mappingErrors({
 export const endpointFieldGroups = [
   // Whether a port is taken depends on the host.
   ['scheme', 'host', 'port', 'path'],
+  ['scheme', 'certificates'],
   ['reach', 'names', 'typing', 'databases'],
 ] as const
 
@@ -148,10 +152,18 @@ const draftSchema = <T>(validate: (draft: T) => FieldErrors) =>
     }),
   )
 
-/** Returns the schema of a new endpoint. `taken` lists the addresses of the configured endpoints. */
-export const endpointSchema = (taken: readonly string[]) =>
+/**
+ * Returns the schema of a new endpoint.
+ *
+ * @param taken the addresses of the configured endpoints.
+ * @param hasDefault whether an `ssl` endpoint has a certificate without a choice; default true.
+ */
+export const endpointSchema = (taken: readonly string[], hasDefault = true) =>
   draftSchema<EndpointDraft>((draft) => ({
     ...addressErrors(draft, taken),
+    ...(draft.scheme === 'ssl' &&
+      draft.certificates.length === 0 &&
+      !hasDefault && { certificates: 'Choose a certificate, or add one.' }),
     ...mappingErrors(draft),
   }))
 

@@ -16,6 +16,7 @@ export function toFieldErrors(
 function fieldOf(error: Error, scheme: 'tcp' | 'ssl' | 'unix', adding: boolean): Field {
   if (!(error instanceof ApiFailure)) return 'form'
   if (error.field?.startsWith('/databases')) return 'databases'
+  if (error.field?.includes('/tls')) return 'certificates'
   // The address of an existing endpoint cannot be edited, so a conflict concerns the mapping.
   if (!adding) return error.errorNum === CONFLICT ? 'databases' : 'form'
   // The precondition `onlyNew` failed: the endpoint already exists.

@@ -9,11 +9,3 @@ export function readDrainSeconds(): number | undefined {
   const seconds = Number(content)
   return content !== undefined && content !== '' && Number.isFinite(seconds) ? seconds : undefined
 }
-
-/**
- * Returns whether the server has a certificate for `ssl` endpoints; `undefined` if it is missing.
- */
-export function hasCertificate(): boolean | undefined {
-  const content = read('certificate')
-  return content === 'yes' ? true : content === 'no' ? false : undefined
-}

@@ -9,7 +9,7 @@ import { hasFigures } from '../model/endpoint-sort.ts'
 import { selectionState } from '../model/selection.ts'
 import { AddressNote, AddressText } from './cells/address-text.tsx'
 import { DatabaseChips } from './cells/database-chips.tsx'
-import { RuleChips } from './cells/rule-chips.tsx'
+import { RuleChips, ruledPolicy } from './cells/rule-chips.tsx'
 import { StateCell } from './cells/state-cell.tsx'
 import { ErrorShare, useFigures } from './cells/traffic-cells.tsx'
 import { YouAreHere } from './cells/you-are-here.tsx'
@@ -105,6 +105,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
   const tabIndex = props.active ? 0 : -1
   const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')} ${row.policyRevision}`)
   const figures = useFigures(row, props.figures)
+  const policy = ruledPolicy(row)
   return (
     <li
       data-row={row.id}
@@ -140,10 +141,11 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
                   tabIndex={tabIndex}
                 />
               </span>
-              {row.policy && props.onRule !== undefined && (
+              {policy && props.onRule !== undefined && (
                 <span className={classes.rules}>
                   <RuleChips
-                    policy={row.policy}
+                    policy={policy}
+                    address={row.address}
                     room={RULES_WIDTH}
                     tabIndex={tabIndex}
                     onFilter={props.onRule}

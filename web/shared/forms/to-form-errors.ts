@@ -8,8 +8,8 @@ type FormFields = Readonly<Record<string, string>>
 /**
  * Assigns the server's error messages to form fields, or to the whole form.
  *
- * @param fields the form field of each member of the request body, which `field` of an error names
- *   with a JSON Pointer.
+ * @param fields the form field of each member of the request body, such as `name` or `tls/clientAuth`.
+ *   `field` of an error names it, or a member within, with a JSON Pointer.
  */
 export function toFormErrors(error: Error, fields: FormFields): FormErrors {
   if (!(error instanceof ApiFailure)) return { form: error.message }
@@ -18,13 +18,22 @@ export function toFormErrors(error: Error, fields: FormFields): FormErrors {
   const formErrors: FormErrors = {}
   for (const { field, reason } of errors) {
     const formField = formFieldOf(field, fields)
+    const earlier = formErrors[formField]
     // Only the message of the whole request names a member that the form does not have.
-    formErrors[formField] ??= formField === 'form' ? message : toSentence(reason)
+    formErrors[formField] =
+      formField === 'form'
+        ? message
+        : earlier
+          ? `${earlier} ${toSentence(reason)}`
+          : toSentence(reason)
   }
   return formErrors
 }
 
-const formFieldOf = (pointer: string | undefined, fields: FormFields): string =>
-  fields[pointer?.split('/')[1] ?? ''] ?? 'form'
+function formFieldOf(pointer = '', fields: FormFields): string {
+  const path = pointer.split('/').slice(1)
+  const paths = path.map((_, at) => path.slice(0, at + 1).join('/'))
+  return fields[paths.findLast((each) => fields[each] !== undefined) ?? ''] ?? 'form'
+}
 
 const toSentence = (reason: string) => `${capitalize(reason)}.`

@@ -14,12 +14,14 @@ const FILTER = '#main :is([data-page-filter], input[type="search"])'
 export function GlobalKeys() {
   const { layer, close, toggle } = useLayer()
   const navigate = useNavigate()
+  const mayCertify = useHasRole('operator')
   const mayAccess = useHasRole('admin')
   const go = (to: string) => () => void navigate({ to })
   useKeys('anywhere', {
     keys: () => toggle('keys'),
     filter: focusFilter,
     'go-endpoints': go('/endpoints'),
+    ...(mayCertify && { 'go-certificates': go('/certificates') }),
     'go-databases': go('/databases'),
     'go-documents': go('/documents'),
     ...(mayAccess && { 'go-access': go('/access') }),

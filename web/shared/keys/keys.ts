@@ -32,6 +32,13 @@ export const KEYS = [
   { id: 'keys', keys: ['?'], where: 'anywhere', label: 'Show keyboard shortcuts' },
   { id: 'filter', keys: ['/'], where: 'anywhere', label: 'Filter the page' },
   { id: 'go-endpoints', keys: ['G E'], where: 'anywhere', label: 'Go to Endpoints' },
+  {
+    id: 'go-certificates',
+    keys: ['G C'],
+    where: 'anywhere',
+    label: 'Go to Certificates',
+    needs: 'operator',
+  },
   { id: 'go-databases', keys: ['G D'], where: 'anywhere', label: 'Go to Databases' },
   { id: 'go-documents', keys: ['G O'], where: 'anywhere', label: 'Go to Documents' },
   { id: 'go-access', keys: ['G A'], where: 'anywhere', label: 'Go to Access', needs: 'admin' },

@@ -89,6 +89,8 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
+        // A form in a dialog that this form has opened is within it for React.
+        event.stopPropagation()
         if (!busy && !buttonOnly && unavailable === undefined) onSave()
       }}
     >

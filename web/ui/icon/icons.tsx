@@ -55,6 +55,14 @@ export const IconArrowLeft = createIcon('M5 12l14 0', 'M5 12l6 6', 'M5 12l6 -6')
 export const IconArrowRight = createIcon('M5 12l14 0', 'M13 18l6 -6', 'M13 6l6 6')
 export const IconArrowUp = createIcon('M12 5l0 14', 'M18 11l-6 -6', 'M6 11l6 -6')
 export const IconBolt = createIcon('M13 3l0 7l6 0l-8 11l0 -7l-6 0l8 -11')
+export const IconCertificate = createIcon(
+  'M12 15a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
+  'M13 17.5v4.5l2 -1.5l2 1.5v-4.5',
+  'M10 19h-5a2 2 0 0 1 -2 -2v-10c0 -1.1 .9 -2 2 -2h14a2 2 0 0 1 2 2v10a2 2 0 0 1 -1 1.73',
+  'M6 9l12 0',
+  'M6 12l3 0',
+  'M6 15l2 0',
+)
 export const IconCheck = createIcon('M5 12l5 5l10 -10')
 export const IconChevronDown = createIcon('M6 9l6 6l6 -6')
 export const IconChevronLeft = createIcon('M15 6l-6 6l6 6')

@@ -8,7 +8,7 @@ import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import type { LiveFigures } from '../../model/live-figures.ts'
 import { AddressNote, AddressText } from '../cells/address-text.tsx'
 import { DatabaseChips } from '../cells/database-chips.tsx'
-import { RuleChips } from '../cells/rule-chips.tsx'
+import { RuleChips, ruledPolicy } from '../cells/rule-chips.tsx'
 import { StateCell } from '../cells/state-cell.tsx'
 import { FailureReason, TrafficCells } from '../cells/traffic-cells.tsx'
 import { YouAreHere } from '../cells/you-are-here.tsx'
@@ -47,6 +47,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
 ) {
   const { row, index, active, here, databases, menuOpen, selected } = props
   const tabIndex = active ? 0 : -1
+  const policy = ruledPolicy(row)
   const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')} ${row.policyRevision}`)
   return (
     <tr
@@ -99,9 +100,10 @@ export const EndpointTableRow = memo(function EndpointTableRow(
       />
       {props.onRule !== undefined && !props.beside && (
         <td className={classes.rules}>
-          {row.policy ? (
+          {policy ? (
             <RuleChips
-              policy={row.policy}
+              policy={policy}
+              address={row.address}
               room={props.rules}
               tabIndex={tabIndex}
               onFilter={props.onRule}

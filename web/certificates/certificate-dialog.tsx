@@ -1,0 +1,248 @@
+import { FileInput, NativeSelect } from '@mantine/core'
+import { type DragEvent, useRef, useState } from 'react'
+import { ApiFailure } from '../api/client.ts'
+import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
+import { ChoiceGroup } from '../ui/form/choice-group.tsx'
+import { CodeInput } from '../ui/form/code-input.tsx'
+import { FormFrame } from '../ui/form/form-frame.tsx'
+import { Lines } from '../ui/form/lines.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import {
+  type CertificateDraft,
+  certificateDraft,
+  certificateGroups,
+  certificateSchema,
+  readFiles,
+  toCertificateErrors,
+  toCertificateInput,
+} from './certificate-draft.ts'
+import { useSaveCertificate } from './certificate-requests.ts'
+import classes from './certificates.module.css'
+import type { Certificate } from './queries.ts'
+
+export interface CertificateDialogProps {
+  /** The certificate to replace. Default: the dialog adds one. */
+  readonly replaced?: Certificate
+  /** Suggested names of a new certificate. Default: the host of this page. */
+  readonly names?: readonly string[]
+  readonly onClose: () => void
+  /** Called with the name of the saved certificate, in place of `onClose`. */
+  readonly onSaved: (name: string) => void
+  readonly returnTo?: () => HTMLElement | null | undefined
+}
+
+/** Whether the configuration of the server permits ACME, as it writes into the page. */
+const isAcmeConfigured = (): boolean =>
+  document.querySelector<HTMLMetaElement>('meta[name="acme"]')?.content === 'yes'
+
+const kinds = {
+  local: {
+    label: 'Local authority',
+    note: 'Gatehouse issues and renews the certificate itself. Clients must trust its authority, whose certificate you can download.',
+  },
+  upload: {
+    label: 'Upload',
+    note: 'The key is encrypted in the database, and never given out again. Replace the certificate before it expires.',
+  },
+  file: {
+    label: 'Files',
+    note: 'Every node reads its own files, and reads them again when they change.',
+  },
+  acme: {
+    label: 'ACME',
+    note: 'A public authority, such as Let’s Encrypt, issues the certificate. Gatehouse renews it. The names must lead to this server.',
+  },
+} as const
+
+/** The form that adds or replaces a certificate. Its values are never stored. */
+export function CertificateDialog(props: CertificateDialogProps) {
+  const { replaced, names = [location.hostname.replace(/^\[|\]$/g, '')], onClose, onSaved } = props
+  const [initialValues] = useState(() => certificateDraft(names, replaced))
+  const form = useDraftForm<CertificateDraft>({
+    initialValues,
+    schema: certificateSchema,
+    groups: certificateGroups,
+  })
+  const draft = form.values
+  const save = useSaveCertificate(replaced === undefined ? 'added' : 'replaced')
+  const submit = () =>
+    form.submit(() => {
+      const name = draft.name.trim()
+      save.mutate(
+        { name, input: toCertificateInput(draft), replaced },
+        {
+          onSuccess: () => onSaved(name),
+          onError: (error) =>
+            form.showErrors(
+              error instanceof ApiFailure && error.status === 412
+                ? { form: CHANGED }
+                : toCertificateErrors(error, draft),
+            ),
+        },
+      )
+    })
+  const offered = (['local', 'upload', 'file', 'acme'] as const).filter(
+    (kind) => kind !== 'acme' || kind === draft.kind || isAcmeConfigured(),
+  )
+  const hasSecret = draft.key !== '' || draft.pfx !== null
+  return (
+    <Dialog
+      title={replaced === undefined ? 'Add a certificate' : `Replace ${replaced.name}`}
+      name={replaced?.name}
+      width={560}
+      deliberate={hasSecret}
+      onClose={onClose}
+      {...(props.returnTo && { returnTo: props.returnTo })}
+    >
+      <FormFrame
+        form={form}
+        saveLabel={replaced === undefined ? 'Add certificate' : 'Replace certificate'}
+        busy={save.isPending}
+        sentences={
+          replaced !== undefined && replaced.endpoints.length > 0
+            ? ['New connections get the new certificate. Open connections stay open.']
+            : []
+        }
+        onSave={submit}
+        onCancel={onClose}
+      >
+        {replaced === undefined && (
+          <CodeInput
+            label="Name"
+            description="Endpoints refer to the certificate by this name."
+            placeholder="web"
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+        )}
+        <ChoiceGroup
+          label="Source"
+          inline
+          first={replaced !== undefined}
+          choices={offered.map((value) => ({ value, label: kinds[value].label }))}
+          value={draft.kind}
+          note={kinds[draft.kind].note}
+          onChange={(kind) => form.setValues({ kind })}
+        />
+        {draft.kind === 'upload' && <UploadFields form={form} />}
+        {draft.kind === 'file' && (
+          <>
+            <CodeInput
+              label="Path of the certificate and its chain"
+              placeholder="/etc/ssl/fullchain.pem"
+              {...form.getInputProps('certificatePath')}
+            />
+            <CodeInput
+              label="Path of the private key"
+              placeholder="/etc/ssl/privkey.pem"
+              {...form.getInputProps('keyPath')}
+            />
+          </>
+        )}
+        {(draft.kind === 'local' || draft.kind === 'acme') && (
+          <Lines
+            label="Names"
+            description={
+              draft.kind === 'local'
+                ? 'Host names and IP addresses by which clients reach the endpoint, one per line.'
+                : 'Host names by which clients reach the endpoint, one per line.'
+            }
+            placeholder={draft.kind === 'local' ? 'localhost\n192.0.2.1' : 'gatehouse.example.org'}
+            {...form.getInputProps('names')}
+          />
+        )}
+        {draft.kind === 'acme' && (
+          <NativeSelect
+            label="Proof of control"
+            data={[
+              { value: 'http-01', label: 'HTTP on port 80 (HTTP-01)' },
+              { value: 'tls-alpn-01', label: 'TLS on port 443 (TLS-ALPN-01)' },
+            ]}
+            {...form.getInputProps('challenge')}
+          />
+        )}
+      </FormFrame>
+    </Dialog>
+  )
+}
+
+const CHANGED =
+  'Someone changed this certificate while you were editing it. Close this dialog and look at it again.'
+
+const PEM = '-----BEGIN …'
+
+/** Files that are chosen or dropped, or pasted PEM texts. */
+function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
+  const { pfx } = form.values
+  const [isOver, setOver] = useState(false)
+  const [error, setError] = useState<string>()
+  const latest = useRef(0)
+  const choose = async (files: readonly File[]) => {
+    latest.current += 1
+    const own = latest.current
+    try {
+      const read = files.map(async (file) => ({
+        name: file.name,
+        bytes: new Uint8Array(await file.arrayBuffer()),
+      }))
+      const values = files.length === 0 ? { pfx: null } : readFiles(await Promise.all(read))
+      // Other files may have been chosen meanwhile.
+      if (own !== latest.current) return
+      setError(undefined)
+      form.setValues(values)
+    } catch (failure) {
+      if (own === latest.current) setError((failure as Error).message)
+    }
+  }
+  const drop = {
+    'data-over': isOver || undefined,
+    onDragOver: (event: DragEvent) => {
+      event.preventDefault()
+      setOver(true)
+    },
+    onDragLeave: () => setOver(false),
+    onDrop: (event: DragEvent) => {
+      event.preventDefault()
+      setOver(false)
+      void choose([...event.dataTransfer.files])
+    },
+  }
+  return (
+    <div className={classes.source} {...drop}>
+      <FileInput
+        label="Files"
+        description="PEM files of the certificate, its chain and the key, or one PKCS #12 file (.p12, .pfx)."
+        placeholder={pfx?.name ?? 'Choose files or drop them here'}
+        accept=".pem,.crt,.cer,.key,.p12,.pfx"
+        multiple
+        value={[]}
+        error={error ?? form.errors.pfx}
+        onChange={(files) => void choose(files)}
+      />
+      {pfx === null ? (
+        <>
+          <Lines
+            label="Certificate and chain"
+            placeholder={PEM}
+            {...form.getInputProps('certificate')}
+          />
+          <Lines label="Private key" placeholder={PEM} {...form.getInputProps('key')} />
+        </>
+      ) : (
+        <button
+          type="button"
+          className={`link-button ${classes.instead}`}
+          onClick={() => void choose([])}
+        >
+          Use PEM instead of {pfx.name}
+        </button>
+      )}
+      <CodeInput
+        label="Passphrase"
+        description="Only if the key or the PKCS #12 file is encrypted."
+        type="password"
+        {...form.getInputProps('passphrase')}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,178 @@
+import type { FormErrors } from '@mantine/form'
+import * as z from 'zod/mini'
+import {
+  CERTIFICATE_BYTES,
+  type CertificateInput,
+  certificateName,
+} from '../../server/contract/certificate.ts'
+import { toFormErrors } from '../shared/forms/to-form-errors.ts'
+import type { Certificate } from './queries.ts'
+
+/** The form of a certificate as typed. */
+export interface CertificateDraft {
+  readonly name: string
+  readonly kind: Certificate['kind']
+  /** PEM. */
+  readonly certificate: string
+  readonly key: string
+  /** A PKCS #12 file in place of both, base64. */
+  readonly pfx: { readonly name: string; readonly data: string } | null
+  readonly passphrase: string
+  readonly certificatePath: string
+  readonly keyPath: string
+  /** One per line. */
+  readonly names: string
+  readonly challenge: 'http-01' | 'tls-alpn-01'
+}
+
+/** Returns the form of a new certificate for these names, or of one to replace. */
+export const certificateDraft = (
+  names: readonly string[],
+  replaced?: Certificate,
+): CertificateDraft => ({
+  name: replaced?.name ?? '',
+  kind: replaced?.kind ?? 'local',
+  certificate: '',
+  key: '',
+  pfx: null,
+  passphrase: '',
+  certificatePath: replaced?.files?.certificate ?? '',
+  keyPath: replaced?.files?.key ?? '',
+  names: (replaced?.current?.names ?? names).join('\n'),
+  challenge: 'http-01',
+})
+
+/** The request body of the kind `acme`. */
+interface AcmeInput {
+  readonly kind: 'acme'
+  readonly names: string[]
+  readonly challenge?: CertificateDraft['challenge']
+}
+
+/** Returns the request body of a draft, without its name. */
+export function toCertificateInput(draft: CertificateDraft): CertificateInput | AcmeInput {
+  const { kind, certificate, key, pfx, challenge } = draft
+  const names = namesOf(draft)
+  if (kind === 'local') return { kind, names }
+  if (kind === 'acme') return { kind, names, challenge }
+  if (kind === 'file') {
+    return { kind, certificate: draft.certificatePath.trim(), key: draft.keyPath.trim() }
+  }
+  const passphrase = draft.passphrase === '' ? {} : { passphrase: draft.passphrase }
+  return pfx === null
+    ? { kind, certificate, key, ...passphrase }
+    : { kind, pfx: pfx.data, ...passphrase }
+}
+
+const namesOf = ({ names }: CertificateDraft): string[] =>
+  names.split(/[\s,]+/).filter((name) => name !== '')
+
+const field = (
+  path: keyof CertificateDraft,
+  error: string,
+  isValid: (draft: CertificateDraft) => boolean,
+) => z.refine<CertificateDraft>(isValid, { path: [path], error })
+
+const isPath = (text: string) => text.trim().startsWith('/')
+const hasPem = ({ kind, pfx }: CertificateDraft) => kind === 'upload' && pfx === null
+
+/** The schema of a draft. The server checks certificates, keys and names. */
+export const certificateSchema = z.custom<CertificateDraft>().check(
+  field(
+    'name',
+    'Enter 1 to 64 lower-case letters, digits, “.”, “_” or “-”, beginning with a letter or digit.',
+    ({ name }) => certificateName.safeParse(name.trim()).success,
+  ),
+  field(
+    'certificate',
+    'Choose a file, or paste the certificate.',
+    (draft) => !hasPem(draft) || draft.certificate.trim() !== '',
+  ),
+  field(
+    'key',
+    'Choose a file, or paste the private key.',
+    (draft) => !hasPem(draft) || draft.key.trim() !== '',
+  ),
+  field(
+    'certificatePath',
+    'Enter an absolute path.',
+    ({ kind, certificatePath }) => kind !== 'file' || isPath(certificatePath),
+  ),
+  field(
+    'keyPath',
+    'Enter an absolute path.',
+    ({ kind, keyPath }) => kind !== 'file' || isPath(keyPath),
+  ),
+  field(
+    'names',
+    'Enter at least one name.',
+    (draft) => (draft.kind !== 'local' && draft.kind !== 'acme') || namesOf(draft).length > 0,
+  ),
+)
+
+/** Fields whose errors depend on each other: another key may fit the certificate. */
+export const certificateGroups = [['certificate', 'key', 'pfx', 'passphrase']] as const
+
+/** Assigns all problems that the server has found to their fields. */
+export function toCertificateErrors(error: Error, draft: CertificateDraft): FormErrors {
+  const isFile = draft.kind === 'file'
+  return toFormErrors(error, {
+    name: 'name',
+    certificate: isFile ? 'certificatePath' : 'certificate',
+    key: isFile ? 'keyPath' : 'key',
+    pfx: 'pfx',
+    passphrase: 'passphrase',
+    names: 'names',
+  })
+}
+
+/** A file as chosen or dropped. */
+export interface ChosenFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Returns the fields that files fill: the certificates and the key of PEM files, in any order and in
+ * any number of files, or a PKCS #12 file.
+ *
+ * @throws Error for users if a file is too large or of another kind.
+ */
+export function readFiles(
+  files: readonly ChosenFile[],
+): Partial<Pick<CertificateDraft, 'certificate' | 'key' | 'pfx'>> {
+  const large = files.find(({ bytes }) => bytes.length > CERTIFICATE_BYTES)
+  if (large !== undefined) throw new Error(`${large.name} is larger than 256 KiB.`)
+  const blocks = files.map(({ bytes }) => splitPem(new TextDecoder().decode(bytes)))
+  const binary = files.find((_, at) => blocks[at]?.length === 0)
+  if (binary !== undefined) {
+    if (files.length > 1 || !/\.(p12|pfx)$/i.test(binary.name)) {
+      throw new Error(`${binary.name} is neither PEM nor PKCS #12 (.p12, .pfx).`)
+    }
+    const text = Array.from(binary.bytes, (byte) => String.fromCharCode(byte)).join('')
+    return { pfx: { name: binary.name, data: btoa(text) } }
+  }
+  const textOf = (type: string) =>
+    blocks
+      .flat()
+      .filter(({ label }) => label.endsWith(type))
+      .map(({ text }) => text)
+      .join('')
+  const [certificate, key] = [textOf('CERTIFICATE'), textOf('PRIVATE KEY')]
+  if (certificate === '' && key === '') {
+    throw new Error('The file contains neither a certificate nor a private key.')
+  }
+  return { pfx: null, ...(certificate && { certificate }), ...(key && { key }) }
+}
+
+/** Returns the blocks of a PEM text, such as `PRIVATE KEY`. Other text is left out. */
+function splitPem(pem: string) {
+  return pem
+    .split('-----BEGIN ')
+    .slice(1)
+    .map((rest) => {
+      const label = rest.slice(0, rest.indexOf('-----'))
+      const end = `-----END ${label}-----`
+      return { label, text: `-----BEGIN ${rest.split(end, 1)[0]}${end}\n` }
+    })
+}

@@ -1,0 +1,238 @@
+import { Button, UnstyledButton } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { PropsWithChildren, ReactNode } from 'react'
+import { StateBadge } from '../ui/feedback/state-badge.tsx'
+import { IconChevronRight } from '../ui/icon/icons.tsx'
+import { keepFocus } from '../ui/layout/keep-focus.ts'
+import { OverflowNames } from '../ui/table/overflow-names.tsx'
+import { type Column, RecordTable } from '../ui/table/record-table.tsx'
+import { capitalize } from '../ui/text/capitalize.ts'
+import { CopyLine } from '../ui/text/copy-line.tsx'
+import { exactTime, RelativeTime, TimeLeft } from '../ui/text/relative-time.tsx'
+import { useClock } from '../ui/text/use-clock.ts'
+import { certificateDraft, toCertificateInput } from './certificate-draft.ts'
+import { useSaveCertificate } from './certificate-requests.ts'
+import classes from './certificates.module.css'
+import { EndpointList } from './endpoint-list.tsx'
+import { expiryOf } from './expiry.ts'
+import type { Certificate } from './queries.ts'
+import { useCertificatesLocation } from './use-certificates-location.ts'
+
+const kinds: Readonly<Record<Certificate['kind'], string>> = {
+  local: 'issued and renewed by Gatehouse',
+  upload: 'uploaded',
+  file: 'read from files',
+  acme: 'obtained and renewed by ACME',
+}
+
+/** Lists certificates. Expanding a row shows the details and actions of one. */
+export function CertificateTable({ certificates }: { certificates: readonly Certificate[] }) {
+  const { search, toggle } = useCertificatesLocation()
+  const columns: readonly Column<Certificate>[] = [
+    {
+      head: 'Name',
+      width: 144,
+      cell: ({ name }) => (
+        <UnstyledButton
+          className={classes.toggle}
+          aria-expanded={name === search.open}
+          aria-label={`${name}, details`}
+          onClick={() => toggle(name)}
+        >
+          <IconChevronRight size={14} stroke={1.75} />
+          <span className="mono">{name}</span>
+        </UnstyledButton>
+      ),
+    },
+    { head: 'Names', cell: ({ current }) => <Names names={current?.names ?? []} /> },
+    {
+      head: 'Issuer',
+      width: 184,
+      wideOnly: true,
+      cell: ({ current }) => current?.issuer ?? <span className="dim">–</span>,
+    },
+    { head: 'Expires', width: 184, cell: (each) => <Expires certificate={each} /> },
+    {
+      head: 'Used by',
+      width: 200,
+      cell: ({ endpoints: [first, ...others] }) =>
+        first === undefined ? (
+          <span className="dim">No endpoint</span>
+        ) : (
+          <span className={classes.used}>
+            <Link to="/endpoints" search={{ open: first }} className="mono">
+              {first}
+            </Link>
+            <OverflowNames names={others} />
+          </span>
+        ),
+    },
+    { head: 'Renewal', width: 216, cell: (each) => <Renewal certificate={each} /> },
+  ]
+  return (
+    <RecordTable
+      caption="Certificates"
+      records={certificates}
+      columns={columns}
+      idOf={({ name }) => name}
+      detailOf={(each) => (each.name === search.open ? <Details certificate={each} /> : undefined)}
+    />
+  )
+}
+
+function Names({ names: [first, second, ...others] }: { names: readonly string[] }) {
+  if (first === undefined) return <span className="dim">–</span>
+  return (
+    <span className={classes.used}>
+      <span className="mono">{second === undefined ? first : `${first}, ${second}`}</span>
+      <OverflowNames names={others} />
+    </span>
+  )
+}
+
+/** Counts down to the end of a certificate. A warning has a shape of its own. */
+function Expires({ certificate: { current, error, order } }: { certificate: Certificate }) {
+  const expiry = useClock((now) => (current === null ? 'valid' : expiryOf(current, now)))
+  if (current === null) {
+    if (order?.state === 'pending') return <StateBadge state="opening" label="Ordered…" />
+    return <StateBadge state="failed" label={error === undefined ? 'Missing' : 'Not readable'} />
+  }
+  const left = <TimeLeft until={current.notAfter} over="expired" tabIndex={0} />
+  if (expiry === 'expired') return <StateBadge state="failed" label="Expired" />
+  if (error !== undefined || order?.state === 'failed') {
+    return <StateBadge state="failed" label="Not renewed" detail={left} />
+  }
+  return expiry === 'due' ? <StateBadge state="draining" label="Soon" detail={left} /> : left
+}
+
+/** When a certificate was issued, when it is renewed, and why it was not. */
+function Renewal({ certificate }: { certificate: Certificate }) {
+  const { current, error, order, renewal, kind } = certificate
+  const next = order?.nextAttempt
+  const reason = error?.message ?? (order?.state === 'failed' ? order.reason : undefined)
+  const parts: ReactNode[] = [
+    current !== null && (
+      <>
+        Issued <RelativeTime time={current.notBefore} tabIndex={0} />
+      </>
+    ),
+    order?.state === 'pending' && 'An order is pending',
+    reason !== undefined && <span className={classes.failed}>{reason}</span>,
+    next !== undefined && (
+      <>
+        Next attempt <TimeLeft until={next} over="now" tabIndex={0} />
+      </>
+    ),
+    renewal !== undefined && next === undefined && (
+      <>
+        Renewed <TimeLeft until={renewal} over="now" tabIndex={0} />
+      </>
+    ),
+    kind === 'upload' && 'Replace it by hand',
+    kind === 'file' && reason === undefined && 'Read when the files change',
+  ]
+  return (
+    <span className={classes.lines}>
+      {parts.filter(Boolean).map((part, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts have no state
+        <span key={at}>{part}</span>
+      ))}
+    </span>
+  )
+}
+
+/** What a certificate says, and its actions. */
+function Details({ certificate }: { certificate: Certificate }) {
+  const { name, kind, current, endpoints, files, readOnly = false } = certificate
+  const { replace, remove } = useCertificatesLocation()
+  const renew = useSaveCertificate('renewed')
+  const isRenewable = kind === 'local' || kind === 'acme'
+  const unavailable = readOnly
+    ? { 'aria-disabled': true, 'data-tip': 'It comes from the command line of Gatehouse.' }
+    : {}
+  return (
+    <div className={classes.details}>
+      <dl className={classes.facts}>
+        <Fact term="Source">
+          {capitalize(kinds[kind])}
+          {readOnly && ', from the command line'}
+        </Fact>
+        {current !== null && (
+          <>
+            <Fact term="Names" isCode>
+              {current.names.join(', ')}
+            </Fact>
+            <Fact term="Issuer">{current.issuer}</Fact>
+            <Fact term="Valid">
+              {exactTime(Date.parse(current.notBefore))} to{' '}
+              {exactTime(Date.parse(current.notAfter))}
+            </Fact>
+            <Fact term="Key">{current.keyType}</Fact>
+            <Fact term="Serial number" isCode>
+              {current.serial}
+            </Fact>
+          </>
+        )}
+        {files !== undefined && (
+          <>
+            <Fact term="Certificate file" isCode>
+              {files.certificate}
+            </Fact>
+            <Fact term="Key file" isCode>
+              {files.key}
+            </Fact>
+          </>
+        )}
+        <Fact term="Used by">
+          {endpoints.length === 0 ? 'No endpoint' : <EndpointList endpoints={endpoints} />}
+        </Fact>
+      </dl>
+      {current !== null && <CopyLine label="Fingerprint (SHA-256)" text={current.fingerprint} />}
+      <div className={classes.actions}>
+        {isRenewable && (
+          <Button
+            ref={keepFocus}
+            variant="default"
+            aria-disabled={renew.isPending || undefined}
+            onClick={() =>
+              renew.mutate({
+                name,
+                input: toCertificateInput(certificateDraft([], certificate)),
+                replaced: certificate,
+              })
+            }
+          >
+            {renew.isPending ? 'Renewing…' : 'Renew now'}
+          </Button>
+        )}
+        <Button
+          variant="default"
+          {...unavailable}
+          onClick={readOnly ? undefined : () => replace(name)}
+        >
+          Replace…
+        </Button>
+        <Button
+          variant="subtle"
+          className={classes.delete}
+          {...unavailable}
+          onClick={readOnly ? undefined : () => remove(name)}
+        >
+          Delete certificate
+        </Button>
+      </div>
+      {renew.error !== null && (
+        <p role="alert" className={classes.failed}>
+          {renew.error.message}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const Fact = (props: PropsWithChildren<{ term: string; isCode?: boolean }>) => (
+  <div>
+    <dt>{props.term}</dt>
+    <dd className={props.isCode ? 'mono' : undefined}>{props.children}</dd>
+  </div>
+)
