@@ -1,8 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import type { CertificateInfo } from '../../server/contract/certificate.ts'
 import { formatTimeLeft } from '../ui/text/relative-time.tsx'
-import { useClock } from '../ui/text/use-clock.ts'
-import { type Certificate, certificatesQuery } from './queries.ts'
+import type { Certificate } from './queries.ts'
 
 /** Maximum time before the end of a certificate from which it is due for renewal, ms. */
 const DUE_MS = 14 * 86_400_000
@@ -34,11 +32,4 @@ export function formatCertificateWarning(
   }
   if (first === undefined || expiry === 'valid') return ''
   return `certificate expires ${formatTimeLeft(Date.parse(first.notAfter) - now)}`
-}
-
-/** Returns the warning about the named certificates, which only operators may read. */
-export function useCertificateWarning(names: readonly string[]): string {
-  const { data = [] } = useQuery({ ...certificatesQuery, enabled: names.length > 0 })
-  const certificates = data.filter(({ name }) => names.includes(name))
-  return useClock((now) => formatCertificateWarning(certificates, now))
 }

@@ -1,5 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { readPeopleSearch, readTokensSearch } from '../../access/use-access-location.ts'
+import { readPeopleSearch, readTokensSearch } from '../../access/access-search.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 

@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { readCertificatesSearch } from '../../certificates/use-certificates-location.ts'
+import { readCertificatesSearch } from '../../certificates/certificates-search.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 

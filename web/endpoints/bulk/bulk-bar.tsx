@@ -3,7 +3,8 @@ import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import bar from '../../ui/overlay/floating-bars.module.css'
 import { formatCount } from '../../ui/text/format-number.ts'
 import classes from './bulk-bar.module.css'
-import { type BulkRun, cancelBulk, countOutcomes } from './bulk-run.ts'
+import { cancelBulk, countOutcomes } from './bulk-run.ts'
+import type { BulkRun } from './bulk-store.ts'
 import { formatBulkProgress } from './format-bulk.ts'
 
 /** Shows the progress of a bulk change with Cancel. */

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useBulkRun } from './bulk-run.ts'
+import { useBulkRun } from './bulk-store.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 
 const BulkBar = lazy(async () => ({ default: (await loadBulkBar()).BulkBar }))

@@ -1,4 +1,4 @@
-import type { BulkRun } from './bulk-run.ts'
+import type { BulkRun } from './bulk-store.ts'
 
 /** Returns a bulk change that made all its 100 changes, with other values of some `fields`. */
 export const bulkRun = (fields: Partial<BulkRun> = {}): BulkRun => ({

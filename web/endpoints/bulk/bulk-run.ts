@@ -6,37 +6,10 @@ import type {
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { api, awaitResponse, requireOk } from '../../api/client.ts'
 import { endpointsQuery } from '../../api/queries.ts'
-import { createStore, useStore } from '../../ui/store.ts'
 import { listenersQuery, refetchPolicies } from '../queries.ts'
+import { type BulkRun, bulkStore } from './bulk-store.ts'
 
-export interface BulkFailure {
-  readonly endpoint: string
-  readonly reason: string
-}
-
-/** A running or finished bulk change of this page. */
-export interface BulkRun {
-  readonly id: string
-  readonly kind: 'change' | 'undo'
-  readonly total: number
-  /** How many of the changes are removals. */
-  readonly removals: number
-  readonly made: number
-  readonly unchanged: number
-  readonly failures: readonly BulkFailure[]
-  /** The endpoints that are as requested. */
-  readonly done: readonly string[]
-  /** How it ended; undefined while it runs. The error of an interruption is for users. */
-  readonly end: 'completed' | 'cancelled' | Error | undefined
-  /** Whether it has ended, and the endpoints were refetched since if they could be. */
-  readonly isRefetched: boolean
-}
-
-const run = createStore<BulkRun | undefined>(undefined)
 let abort = new AbortController()
-
-/** Returns the last bulk change of this page that the bar has shown. */
-export const useBulkRun = (): BulkRun | undefined => useStore(run)
 
 /** Stops a bulk change by disconnecting. Changes already made stay. */
 export const cancelBulk = (): void => abort.abort()
@@ -119,14 +92,14 @@ async function begin(
   const begun = { ...options, id, ...counts, end: undefined, isRefetched: false }
   if (control === undefined) {
     abort = aborting
-    run.set(begun)
+    bulkStore.set(begun)
   }
   return { ended: finish(queryClient, begun, response, { signal, onChange }) }
 }
 
 function showInBar(next: BulkRun): void {
   // Another one may have begun since.
-  if (run.get()?.id === next.id) run.set(next)
+  if (bulkStore.get()?.id === next.id) bulkStore.set(next)
 }
 
 async function finish(

@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { ToastOptions } from '../../shared/toast/toast.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { type BulkRun, canUndoBulk, countOutcomes, undoBulk } from './bulk-run.ts'
+import { canUndoBulk, countOutcomes, undoBulk } from './bulk-run.ts'
+import type { BulkRun } from './bulk-store.ts'
 
 type Kind = Pick<BulkRun, 'kind' | 'total' | 'removals'>
 

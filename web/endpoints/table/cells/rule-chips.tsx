@@ -1,6 +1,6 @@
-import type { DEFAULT_CERTIFICATE } from '../../../../server/contract/certificate.ts'
+import { lazy, Suspense } from 'react'
 import type { Policy } from '../../../../server/contract/endpoints/policy.ts'
-import { useCertificateWarning } from '../../../certificates/expiry.ts'
+import type { CertificateWarningProps } from '../../../certificates/certificate-warning.tsx'
 import { labelRules, type RuleLabel, type RuleWord } from '../../../policy/rule-labels.ts'
 import { OverflowNames } from '../../../ui/table/overflow-names.tsx'
 import { exactTime } from '../../../ui/text/relative-time.tsx'
@@ -19,13 +19,32 @@ export interface RuleChipsProps {
   readonly onFilter?: ((rule: RuleWord) => void) | undefined
 }
 
+// Most servers have no certificates. Without the code, chips have no warnings.
+const CertificateWarning = lazy(async () => ({
+  default: await import('../../../certificates/certificate-warning.tsx').then(
+    (module) => module.CertificateWarning,
+    () =>
+      ({ children }: CertificateWarningProps) =>
+        children(''),
+  ),
+}))
+
 /** Shows the rules of an endpoint that differ from the defaults, most important first. */
-export function RuleChips({ policy, address = '', room, tabIndex, onFilter }: RuleChipsProps) {
+export function RuleChips(props: RuleChipsProps) {
+  const { policy, address = '' } = props
+  const withWarning = (warning: string) => <Chips {...props} warning={warning} />
+  if (!isTls(address)) return withWarning('')
+  return (
+    <Suspense fallback={withWarning('')}>
+      <CertificateWarning names={policy.tls?.certificates}>{withWarning}</CertificateWarning>
+    </Suspense>
+  )
+}
+
+function Chips(props: RuleChipsProps & { warning: string }) {
+  const { policy, room, tabIndex, onFilter, warning } = props
   // Only the time until a removal changes.
   const now = useClock((time) => (policy.closesAt === undefined ? 0 : time - (time % 1_000)))
-  const warning = useCertificateWarning(
-    isTls(address) ? (policy.tls?.certificates ?? DEFAULTS) : NONE,
-  )
   const labels = labelRules(policy, now, warning)
   const count = room === undefined ? labels.length : countFitting(labels, room)
   const { closesAt } = policy
@@ -62,10 +81,6 @@ export function RuleChips({ policy, address = '', room, tabIndex, onFilter }: Ru
 }
 
 const isTls = (address: string) => address.startsWith('ssl:')
-// Not the constant, whose module has schemas that this view does not need.
-const DEFAULTS: readonly (typeof DEFAULT_CERTIFICATE)[] = ['default']
-const NONE: readonly string[] = []
-
 /**
  * Returns the policy whose rules a row shows; undefined if it has none to show. Certificates of an
  * endpoint without a policy may be due, too.
