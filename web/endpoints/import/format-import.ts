@@ -1,6 +1,7 @@
 import type { ImportProgress } from '../../shared/import/use-import.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { type BulkRun, countOutcomes } from '../bulk/bulk-store.ts'
+import { countOutcomes } from '../bulk/bulk-run.ts'
+import type { BulkRun } from '../bulk/bulk-store.ts'
 import { formatKnown } from '../bulk/format-bulk.ts'
 import { formatList } from '../model/format-list.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
