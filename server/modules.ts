@@ -300,7 +300,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     events: eventStreams,
     requests,
     consoleFolder,
-    pageData: { drain: config.drain, acme: false },
+    pageData: { drain: config.drain, acme: config.acme !== undefined },
   }
 }
 

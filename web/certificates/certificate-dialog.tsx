@@ -1,5 +1,6 @@
 import { FileInput, NativeSelect } from '@mantine/core'
 import { type DragEvent, useRef, useState } from 'react'
+import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { ApiFailure } from '../api/client.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
@@ -18,11 +19,10 @@ import {
 } from './certificate-draft.ts'
 import { useSaveCertificate } from './certificate-requests.ts'
 import classes from './certificates.module.css'
-import type { Certificate } from './queries.ts'
 
 export interface CertificateDialogProps {
   /** The certificate to replace. Default: the dialog adds one. */
-  readonly replaced?: Certificate
+  readonly replaced?: CertificateRecord
   /** Suggested names of a new certificate. Default: the host of this page. */
   readonly names?: readonly string[]
   readonly onClose: () => void

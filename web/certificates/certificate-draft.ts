@@ -3,15 +3,15 @@ import * as z from 'zod/mini'
 import {
   CERTIFICATE_BYTES,
   type CertificateInput,
+  type CertificateRecord,
   certificateName,
 } from '../../server/contract/certificate.ts'
 import { toFormErrors } from '../shared/forms/to-form-errors.ts'
-import type { Certificate } from './queries.ts'
 
 /** The form of a certificate as typed. */
 export interface CertificateDraft {
   readonly name: string
-  readonly kind: Certificate['kind']
+  readonly kind: CertificateRecord['kind']
   /** PEM. */
   readonly certificate: string
   readonly key: string
@@ -28,7 +28,7 @@ export interface CertificateDraft {
 /** Returns the form of a new certificate for these names, or of one to replace. */
 export const certificateDraft = (
   names: readonly string[],
-  replaced?: Certificate,
+  replaced?: CertificateRecord,
 ): CertificateDraft => ({
   name: replaced?.name ?? '',
   kind: replaced?.kind ?? 'local',
@@ -38,19 +38,12 @@ export const certificateDraft = (
   passphrase: '',
   certificatePath: replaced?.files?.certificate ?? '',
   keyPath: replaced?.files?.key ?? '',
-  names: (replaced?.current?.names ?? names).join('\n'),
-  challenge: 'http-01',
+  names: (replaced?.names ?? replaced?.current?.names ?? names).join('\n'),
+  challenge: replaced?.challenge ?? 'http-01',
 })
 
-/** The request body of the kind `acme`. */
-interface AcmeInput {
-  readonly kind: 'acme'
-  readonly names: string[]
-  readonly challenge?: CertificateDraft['challenge']
-}
-
 /** Returns the request body of a draft, without its name. */
-export function toCertificateInput(draft: CertificateDraft): CertificateInput | AcmeInput {
+export function toCertificateInput(draft: CertificateDraft): CertificateInput {
   const { kind, certificate, key, pfx, challenge } = draft
   const names = namesOf(draft)
   if (kind === 'local') return { kind, names }

@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { CertificateInput } from '../../server/contract/certificate.ts'
+import type { CertificateInput, CertificateRecord } from '../../server/contract/certificate.ts'
 import { api, ignoreMissing, readJson } from '../api/client.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import type { toCertificateInput } from './certificate-draft.ts'
-import { type Certificate, certificatesQuery } from './queries.ts'
+import { certificatesQuery } from './queries.ts'
 
 interface CertificateSave {
   readonly name: string
   readonly input: ReturnType<typeof toCertificateInput>
   /** The certificate to replace, which must have the same revision; otherwise there must be none. */
-  readonly replaced?: Pick<Certificate, 'revision'> | undefined
+  readonly replaced?: Pick<CertificateRecord, 'revision'> | undefined
 }
 
 /** What was done: "Certificate web renewed". */
@@ -39,7 +39,7 @@ export function useSaveCertificate(done: Done) {
 export function useDeleteCertificate() {
   const queryClient = useQueryClient()
   return useReportedMutation({
-    change: ({ name }: Certificate) => ({ what: `Certificate ${name}`, done: 'deleted' }),
+    change: ({ name }: CertificateRecord) => ({ what: `Certificate ${name}`, done: 'deleted' }),
     mutationFn: ({ name, revision }) =>
       ignoreMissing(
         readJson(

@@ -1,6 +1,7 @@
 import { Button, UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { PropsWithChildren, ReactNode } from 'react'
+import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
 import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
@@ -15,10 +16,9 @@ import { useSaveCertificate } from './certificate-requests.ts'
 import classes from './certificates.module.css'
 import { EndpointList } from './endpoint-list.tsx'
 import { expiryOf } from './expiry.ts'
-import type { Certificate } from './queries.ts'
 import { useCertificatesLocation } from './use-certificates-location.ts'
 
-const kinds: Readonly<Record<Certificate['kind'], string>> = {
+const kinds: Readonly<Record<CertificateRecord['kind'], string>> = {
   local: 'issued and renewed by Gatehouse',
   upload: 'uploaded',
   file: 'read from files',
@@ -26,9 +26,9 @@ const kinds: Readonly<Record<Certificate['kind'], string>> = {
 }
 
 /** Lists certificates. Expanding a row shows the details and actions of one. */
-export function CertificateTable({ certificates }: { certificates: readonly Certificate[] }) {
+export function CertificateTable({ certificates }: { certificates: readonly CertificateRecord[] }) {
   const { search, toggle } = useCertificatesLocation()
-  const columns: readonly Column<Certificate>[] = [
+  const columns: readonly Column<CertificateRecord>[] = [
     {
       head: 'Name',
       width: 144,
@@ -91,11 +91,12 @@ function Names({ names: [first, second, ...others] }: { names: readonly string[]
 }
 
 /** Counts down to the end of a certificate. A warning has a shape of its own. */
-function Expires({ certificate: { current, error, order } }: { certificate: Certificate }) {
+function Expires({ certificate: { current, error, order } }: { certificate: CertificateRecord }) {
   const expiry = useClock((now) => (current === null ? 'valid' : expiryOf(current, now)))
   if (current === null) {
     if (order?.state === 'pending') return <StateBadge state="opening" label="Ordered…" />
-    return <StateBadge state="failed" label={error === undefined ? 'Missing' : 'Not readable'} />
+    const label = order === undefined ? 'Not readable' : 'Not issued'
+    return <StateBadge state="failed" label={label} />
   }
   const left = <TimeLeft until={current.notAfter} over="expired" tabIndex={0} />
   if (expiry === 'expired') return <StateBadge state="failed" label="Expired" />
@@ -106,7 +107,7 @@ function Expires({ certificate: { current, error, order } }: { certificate: Cert
 }
 
 /** When a certificate was issued, when it is renewed, and why it was not. */
-function Renewal({ certificate }: { certificate: Certificate }) {
+function Renewal({ certificate }: { certificate: CertificateRecord }) {
   const { current, error, order, renewal, kind } = certificate
   const next = order?.nextAttempt
   const reason = error?.message ?? (order?.state === 'failed' ? order.reason : undefined)
@@ -142,7 +143,7 @@ function Renewal({ certificate }: { certificate: Certificate }) {
 }
 
 /** What a certificate says, and its actions. */
-function Details({ certificate }: { certificate: Certificate }) {
+function Details({ certificate }: { certificate: CertificateRecord }) {
   const { name, kind, current, endpoints, files, readOnly = false } = certificate
   const { replace, remove } = useCertificatesLocation()
   const renew = useSaveCertificate('renewed')

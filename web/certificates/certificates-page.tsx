@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { lazy } from 'react'
+import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useOwnRole } from '../shared/session/role-labels.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
@@ -13,7 +14,7 @@ import { UnavailableDialog } from '../ui/overlay/unavailable-dialog.tsx'
 import { CertificateTable } from './certificate-table.tsx'
 import classes from './certificates.module.css'
 import { DeleteCertificateDialog } from './delete-certificate-dialog.tsx'
-import { type Certificate, certificatesQuery } from './queries.ts'
+import { certificatesQuery } from './queries.ts'
 import { TrustRoot } from './trust-root.tsx'
 import { useCertificatesLocation } from './use-certificates-location.ts'
 
@@ -79,7 +80,7 @@ function Certificates() {
 }
 
 /** The dialog that replaces or deletes a certificate, which may not exist. */
-function NamedDialog(props: { certificate: Certificate | undefined; isRemoval: boolean }) {
+function NamedDialog(props: { certificate: CertificateRecord | undefined; isRemoval: boolean }) {
   const { certificate, isRemoval } = props
   const { close } = useCertificatesLocation()
   if (isRemoval) return <DeleteCertificateDialog certificate={certificate} />

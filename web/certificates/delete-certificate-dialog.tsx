@@ -1,12 +1,12 @@
+import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../ui/overlay/unavailable-dialog.tsx'
 import { useDeleteCertificate } from './certificate-requests.ts'
 import { EndpointList } from './endpoint-list.tsx'
-import type { Certificate } from './queries.ts'
 import { useCertificatesLocation } from './use-certificates-location.ts'
 
 /** Asks for confirmation before a certificate is deleted, unless endpoints use it. */
-export function DeleteCertificateDialog(props: { certificate: Certificate | undefined }) {
+export function DeleteCertificateDialog(props: { certificate: CertificateRecord | undefined }) {
   const { certificate } = props
   const { close, closeRemoved } = useCertificatesLocation()
   const remove = useDeleteCertificate()

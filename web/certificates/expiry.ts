@@ -1,6 +1,5 @@
-import type { CertificateInfo } from '../../server/contract/certificate.ts'
+import type { CertificateInfo, CertificateRecord } from '../../server/contract/certificate.ts'
 import { formatTimeLeft } from '../ui/text/relative-time.tsx'
-import type { Certificate } from './queries.ts'
 
 /** Maximum time before the end of a certificate from which it is due for renewal, ms. */
 const DUE_MS = 14 * 86_400_000
@@ -20,7 +19,7 @@ export function expiryOf(
 
 /** Returns a warning about the certificate that ends first: "certificate expires in 6 d", or ''. */
 export function formatCertificateWarning(
-  certificates: readonly Pick<Certificate, 'current' | 'error' | 'order'>[],
+  certificates: readonly Pick<CertificateRecord, 'current' | 'error' | 'order'>[],
   now: number,
 ): string {
   const ends = certificates.flatMap(({ current }) => current ?? [])
