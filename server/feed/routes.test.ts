@@ -1,6 +1,7 @@
 import { get } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
+import { createFeeds } from './feeds.ts'
 
 /** An open stream. */
 interface Stream {
@@ -147,6 +148,20 @@ forEachEngineNode((start) => {
         400,
       ])
     }
+  })
+
+  test('a position whose changes have expired gets 410', async () => {
+    const { last } = await turnOn()
+    for (const id of ['a', 'b']) await send('POST', '/notes', { id })
+    const store = await node.openStore()
+    await store.db.updateTable('feed_entries').set({ at: 0 }).where('last', '=', 1).execute()
+    await createFeeds(store).prune(Date.now(), () => false)
+    await store.close()
+    const gone = await send('GET', `/_feed/notes/changes?after=${last}`)
+    expect([gone.status, gone.json.id]).toEqual([410, 'gone'])
+    expect(await changes(`?after=${gone.json.first}`)).toMatchObject([{ id: 'b' }])
+    const all = await changes()
+    expect(all).toMatchObject([{ id: 'b', position: gone.json.last }])
   })
 
   test('a long poll waits for the next change', async () => {
