@@ -221,7 +221,7 @@ forEachEngineNode((start) => {
       open(path, { Authorization: `Bearer ${token}` })
     const [first, second] = [await streamOf(revoked), await streamOf(dropped)]
     await Promise.all([first.until('retry'), second.until('retry')])
-    await node.request('DELETE', `/_api/token/${revoked.id}`)
+    await node.request('DELETE', `/_api/token/${revoked.info.id}`)
     await first.ended
     await send('POST', '/notes', { id: 'a' })
     await second.until('"id":"a"')
