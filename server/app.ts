@@ -11,6 +11,7 @@ import type { DocumentsModule } from './documents/module.ts'
 import type { SchemasModule } from './documents/schemas/module.ts'
 import type { EndpointsModule } from './endpoints/module.ts'
 import type { EventsModule } from './events/module.ts'
+import type { FeedModule } from './feed/module.ts'
 import type { ErrorLog } from './health/error-log.ts'
 import type { HealthModule } from './health/module.ts'
 import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
@@ -49,6 +50,7 @@ export interface AppModules {
   readonly documents: DocumentsModule
   readonly endpoints: EndpointsModule
   readonly events: EventsModule
+  readonly feed: FeedModule
   readonly health: HealthModule
   readonly http: HttpModule
   readonly indexes: IndexesModule
@@ -92,6 +94,7 @@ export function createApp(modules: AppModules) {
     .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRejections)
+    .use('/_feed/*', audit.recordRejections)
     .use('/_index/*', audit.recordRejections)
     .use('/_schema/*', audit.recordRejections)
     .use('/_import', audit.recordRejections)
@@ -133,6 +136,7 @@ export function createApp(modules: AppModules) {
     .route('/_job', modules.jobs.routes)
     .route('/_schema', modules.schemas.routes)
     .route('/_index', modules.indexes.routes)
+    .route('/_feed', modules.feed.routes)
 
   base
     .route('/_oauth2', modules.oauth2.routes)

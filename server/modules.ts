@@ -13,6 +13,7 @@ import { ScanLimit } from './documents/find/scan-limit.ts'
 import { createImporter } from './documents/import/importer.ts'
 import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
+import { parseDocumentView } from './documents/query/document-view.ts'
 import { createDocumentRepository } from './documents/repository/stored-documents.ts'
 import { createChangeDocuments } from './documents/repository/writes/change-documents.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
@@ -24,6 +25,7 @@ import type { Listener } from './endpoints/listeners/listener.ts'
 import { createEndpointsModule } from './endpoints/module.ts'
 import { createEventHub } from './events/hub.ts'
 import { createEventsModule } from './events/module.ts'
+import { createFeedModule } from './feed/module.ts'
 import { createErrorLog } from './health/error-log.ts'
 import { createHealthModule } from './health/module.ts'
 import type { NodeReadiness } from './health/readiness.ts'
@@ -117,6 +119,13 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const schemas = stack.use(createSchemasModule({ store, record, log, requireRole, idOf }))
   const indexes = stack.use(
     createIndexesModule({ store, record, requireRole, events, logError, idOf }),
+  )
+  const feed = stack.use(
+    createFeedModule({
+      ...{ store, record, requireRole, events, http, logError, idOf },
+      now: nodes.now,
+      parseView: parseDocumentView,
+    }),
   )
   const importer = createImporter({ repository, now: Date.now, schemaOf: schemas.current })
   const databaseImporter = createDatabaseImporter({
@@ -269,6 +278,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     jobs,
     documents,
     endpoints,
+    feed,
     policy,
     health,
     audit,

@@ -141,8 +141,19 @@ async function open(
   // The key may have been replaced in the environment.
   const keep = fingerprint(operatorKey.read())
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
-  const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2, policy } =
-    modules
+  const {
+    changes,
+    documents,
+    endpoints,
+    engine,
+    feed,
+    health,
+    indexes,
+    jobs,
+    nodes,
+    oauth2,
+    policy,
+  } = modules
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
   // The node leaves the others before it closes what it reports to them.
@@ -163,7 +174,7 @@ async function open(
   warnAboutAdmins(config, log)
 
   const background = stack.use(new DisposableStack())
-  const wakes = [jobs.wake, indexes.wake]
+  const wakes = [jobs.wake, indexes.wake, feed.wake]
   for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   stack.defer(policy.watch())
   stack.defer(endpoints.sampleTraffic())

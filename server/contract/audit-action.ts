@@ -16,6 +16,8 @@ export const AUDIT_ACTIONS = [
   'database.import',
   'index.create',
   'index.drop',
+  'feed.set',
+  'feed.remove',
   'schema.set',
   'schema.delete',
   'session.begin',

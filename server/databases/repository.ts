@@ -67,6 +67,9 @@ export function deleteDatabase(
   { record, actor }: OnRecord,
 ): Promise<number | undefined> {
   return store.change(async (trx) => {
+    // Its documents are deleted later, which nobody follows.
+    const id = trx.selectFrom('databases').select('id').where('name', '=', name)
+    await trx.deleteFrom('feeds').where('database', 'in', id).execute()
     const result = await trx.deleteFrom('databases').where('name', '=', name).executeTakeFirst()
     if (result.numDeletedRows === 0n) return undefined
     const revision = await beginChange(trx, actor)

@@ -224,6 +224,7 @@ forEngine('sqlite', (engine) => {
     await send('POST', '/_api/endpoint', { endpoint: used, databases: ['blog'] }, {})
     await send('PUT', '/_index/articles/by-year', { fields: ['year'] }, {})
     await send('PUT', '/_schema/articles', true, {})
+    await send('PUT', '/_feed/articles', {}, {})
     const bulk = { changes: [{ endpoint: changed, databases: ['blog'] }] }
     const begun = await send('POST', '/_api/endpoint-change', bulk, {})
     await begun.text()
@@ -250,6 +251,8 @@ forEngine('sqlite', (engine) => {
       'DELETE /_api/token/:id': [`/_api/token/${unrelated.id}`],
       'PUT /_index/:collection/:name': ['/_index/articles/by-name', { fields: ['name'] }],
       'DELETE /_index/:collection/:name': ['/_index/articles/by-year'],
+      'PUT /_feed/:collection': ['/_feed/new', {}],
+      'DELETE /_feed/:collection': ['/_feed/articles'],
       'PUT /_schema/:collection': ['/_schema/new', { type: 'object' }],
       'DELETE /_schema/:collection': ['/_schema/articles'],
     }

@@ -131,6 +131,38 @@ export interface IndexEntriesTable {
   sole: Uint8Array | null
 }
 
+/** The feed of the changes of a collection. Unique: database and collection. */
+export interface FeedsTable {
+  /** Primary key. The revision at which it was turned on, so it is never reused. */
+  id: number
+  /** Id of the database, not its name. */
+  database: string
+  collection: string
+  /** Begins positions, so that those of an earlier feed or store are recognized. */
+  epoch: string
+  /** How long changes are kept, ms. */
+  retain: number
+  /** Number of the last change that was removed. Those after it, up to `last`, are kept. */
+  first: number
+  last: number
+  /** Size of the changes that are kept. */
+  bytes: number
+}
+
+/**
+ * Changes of a feed, written by triggers. A row is one change on SQLite, with columns `id`, `tag` and
+ * `body`; on PostgreSQL `count` changes, with arrays.
+ */
+export interface FeedEntriesTable {
+  feed: number
+  /** Number of the last change of the row. */
+  last: number
+  at: number
+  bytes: number
+  /** `created`, `replaced` or `deleted`. */
+  change: string
+}
+
 /** Counters that only increase. `changes/begin-change.ts` increments them. */
 export interface CountersTable {
   name: 'revision'
@@ -324,6 +356,8 @@ export interface Tables {
   schemas: SchemasTable
   document_indexes: DocumentIndexesTable
   index_entries: IndexEntriesTable
+  feeds: FeedsTable
+  feed_entries: FeedEntriesTable
   counters: CountersTable
   people: PeopleTable
   sessions: SessionsTable

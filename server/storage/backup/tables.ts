@@ -15,6 +15,7 @@ import { allMigrations } from '../migrations/all-migrations.ts'
  */
 export const TRANSIENT_TABLES: readonly string[] = [
   'index_entries',
+  'feed_entries',
   'nodes',
   'node_listeners',
   'sessions',

@@ -24,6 +24,7 @@ import { dropDocumentCtids } from './0021-drop-document-ctids.ts'
 import { limitedPeople } from './0022-limited-people.ts'
 import { policies } from './0023-policies.ts'
 import { groupRoles } from './0024-group-roles.ts'
+import { feeds } from './0026-feeds.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -55,5 +56,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0022-limited-people': limitedPeople(),
     '0023-policies': policies(engine),
     '0024-group-roles': groupRoles(),
+    '0026-feeds': feeds(engine),
   }
 }
