@@ -9,7 +9,7 @@
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN =
-  '^server/(access|audit|databases|documents|endpoints|events|feed|health|jobs|nodes|oauth2|requests)/'
+  '^server/(access|audit|databases|documents|endpoints|events|feed|health|jobs|nodes|oauth2|requests|webhooks)/'
 const ROUTES = '(^|[/-])(routes|describe-components)\\.ts$'
 const MODULE = '/module\\.ts$'
 // The files that assemble the server, and the command line.
@@ -33,6 +33,7 @@ const SERVER_PACKAGES = [
   'pino',
   'pino-pretty',
   'prom-client',
+  'standardwebhooks',
   'zod',
 ]
 

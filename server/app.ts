@@ -40,6 +40,7 @@ import type { PolicyModule } from './policy/module.ts'
 import type { FindRoute } from './policy/routes.ts'
 import { hideSecrets } from './requests/ended-request.ts'
 import type { RequestsModule } from './requests/module.ts'
+import type { WebhooksModule } from './webhooks/module.ts'
 
 /** The parts of a node that serve requests. */
 export interface AppModules {
@@ -60,6 +61,7 @@ export interface AppModules {
   readonly policy: PolicyModule
   readonly requests: RequestsModule
   readonly schemas: SchemasModule
+  readonly webhooks: WebhooksModule
   readonly log: Logger
   readonly logError: ErrorLog
   /** The folder of the built console. */
@@ -118,6 +120,7 @@ export function createApp(modules: AppModules) {
     .route('/_api/session', access.sessionRoutes)
     .route('/_api/user', access.userRoutes)
     .route('/_api/token', access.tokenRoutes)
+    .route('/_api/webhook', modules.webhooks.routes)
     .route('/_api/provider', modules.oauth2.providerRoutes)
     .route('/_api/metrics', endpoints.metricsRoutes)
     .route(

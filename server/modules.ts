@@ -40,6 +40,7 @@ import type { UntilAvailable } from './storage/availability/until-available.ts'
 import { createFailureLimit } from './storage/changes/failure-limit.ts'
 import type { Store } from './storage/store.ts'
 import type { Vault } from './storage/vault.ts'
+import { createWebhooksModule } from './webhooks/module.ts'
 
 export interface ModulesDeps {
   readonly config: Config
@@ -125,6 +126,14 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       ...{ store, record, requireRole, events, http, logError, idOf },
       now: nodes.now,
       parseView: parseDocumentView,
+    }),
+  )
+  const webhooks = stack.use(
+    createWebhooksModule({
+      ...{ store, record, vault, feed, events, http, requireRole, logError, idOf },
+      parseView: parseDocumentView,
+      allow: config.webhookAllow,
+      now: nodes.now,
     }),
   )
   const importer = createImporter({ repository, now: Date.now, schemaOf: schemas.current })
@@ -220,6 +229,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         const revisions = await Promise.all([endpoints.sync(), databases.sync()])
         // Last: no request waits for it, and its queries would delay those of the endpoints.
         indexes.onChange()
+        webhooks.onChange()
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.
         access.sync()
@@ -290,6 +300,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     hub: events,
     events: eventStreams,
     requests,
+    webhooks,
     consoleFolder,
     pageData: { drain: config.drain, certificate: certificate !== undefined },
   }

@@ -153,6 +153,7 @@ async function open(
     nodes,
     oauth2,
     policy,
+    webhooks,
   } = modules
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
@@ -174,7 +175,7 @@ async function open(
   warnAboutAdmins(config, log)
 
   const background = stack.use(new DisposableStack())
-  const wakes = [jobs.wake, indexes.wake, feed.wake]
+  const wakes = [jobs.wake, indexes.wake, feed.wake, webhooks.wake]
   for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   stack.defer(policy.watch())
   stack.defer(endpoints.sampleTraffic())

@@ -95,7 +95,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     env: 'GATEHOUSE_SECRET_KEY',
     isSecret: true,
-    help: 'key that encrypts stored provider tokens, 32 bytes in base64 (default: generated in the data folder); required with a database URL',
+    help: 'key that encrypts stored provider tokens and secrets of webhooks, 32 bytes in base64 (default: generated in the data folder); required with a database URL',
   },
   {
     env: 'GATEHOUSE_ADMINS',
@@ -104,6 +104,10 @@ export const VARIABLES: readonly Variable[] = [
   {
     env: 'GATEHOUSE_TRUSTED_PROXIES',
     help: 'addresses and CIDR ranges of trusted proxies, whose X-Forwarded headers are used, separated by commas (default: none)',
+  },
+  {
+    env: 'GATEHOUSE_WEBHOOK_ALLOW',
+    help: 'addresses and CIDR ranges that are not public, to which webhooks may send requests, separated by commas (default: none)',
   },
   ...(['GITHUB', 'GOOGLE', 'FACEBOOK'] as const).flatMap((name) => [
     {

@@ -8,7 +8,7 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import { createFeeds } from './feeds.ts'
 import { createFollowers } from './followers.ts'
-import { type FeedRoutesDeps, feedRoutes } from './routes.ts'
+import { type FeedRoutesDeps, feedRoutes, print } from './routes.ts'
 
 export interface FeedModuleDeps {
   readonly store: Store
@@ -49,6 +49,7 @@ export function createFeedModule(deps: FeedModuleDeps) {
     }),
     feeds,
     followers,
+    print,
     /** Removes expired changes, on one of the nodes. Call it at startup and periodically. */
     wake: prune.wake,
     async [Symbol.asyncDispose]() {

@@ -335,7 +335,11 @@ function parseRequest(
 }
 
 /** Returns a change as JSON. */
-async function print(feed: Feed, change: StoredChange, { includes, view }: ChangesRequest) {
+export async function print(
+  feed: Feed,
+  change: StoredChange,
+  { includes, view }: Pick<ChangesRequest, 'includes' | 'view'>,
+): Promise<string> {
   const { number, id, tag, at, body } = change
   const document = body !== null && (await view.matches(body)) ? view.print(body) : undefined
   const head = JSON.stringify({

@@ -10,32 +10,33 @@ import { findSecretKey } from './secret-files.ts'
 
 /**
  * Checks that the secret key is the one that encrypted the secrets in the store. A missing key is
- * accepted only if the store holds no provider tokens.
+ * accepted only if the store holds neither provider tokens nor secrets of webhooks.
  *
  * @param given the key from the environment.
- * @throws Failure `unavailable` if the key is missing or differs, and the store holds provider
- *   tokens.
+ * @throws Failure `unavailable` if the key is missing or differs, and the store holds any.
  */
 export async function requireSecretKey(
   store: Store,
   data: string,
   given: Uint8Array | undefined,
 ): Promise<void> {
-  // Tokens of the local provider are not used after the sign-in.
-  const encrypted = store.db
-    .selectFrom('people')
-    .select('id')
-    .where('provider', '<>', OPERATOR.provider)
-    .where('access_token', 'is not', null)
-    .limit(1)
-  if ((await encrypted.executeTakeFirst()) === undefined) return
+  const hasSecret = async (prefix = '') => {
+    // Tokens of the local provider are not used after the sign-in.
+    const tokens = store.db
+      .selectFrom('people')
+      .select('access_token as secret')
+      .where('provider', '<>', OPERATOR.provider)
+      .where('access_token', 'like', `${prefix}%`)
+    const secrets = store.db
+      .selectFrom('webhooks')
+      .select('secret')
+      .where('secret', 'like', `${prefix}%`)
+    return (await tokens.unionAll(secrets).limit(1).executeTakeFirst()) !== undefined
+  }
+  if (!(await hasSecret())) return
   const key = findSecretKey(data, given)
   if (key !== undefined) {
-    const { prefix } = createVault(key)
-    const withThisKey = await encrypted
-      .where('access_token', 'like', `${prefix}%`)
-      .executeTakeFirst()
-    if (withThisKey !== undefined) return
+    if (await hasSecret(createVault(key).prefix)) return
   }
   const file = join(data, SECRET_KEY_FILE)
   const wrong =
@@ -44,14 +45,14 @@ export async function requireSecretKey(
       : `${given === undefined ? file : 'GATEHOUSE_SECRET_KEY'} is not the key that encrypted them: provide the original key`
   throw new Failure(
     'unavailable',
-    `The database contains provider tokens, and ${wrong}, or run "gatehouse secrets discard" to ` +
-      'delete these tokens.',
+    `The database contains encrypted secrets, and ${wrong}, or run "gatehouse secrets discard" to ` +
+      'delete these secrets.',
   )
 }
 
 /**
- * Deletes everything that the secret key encrypts: provider tokens and sign-ins in progress.
- * Sessions and API tokens stay valid.
+ * Deletes everything that the secret key encrypts: provider tokens, sign-ins in progress and the
+ * secrets of webhooks, which pauses them. Sessions and API tokens stay valid.
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {
   const none = { access_token: null }
@@ -60,6 +61,13 @@ export function discardSecrets(store: Store, record: Recorder, actor: Actor): Pr
     await trx.updateTable('sessions').set(none).execute()
     await trx.deleteFrom('sign_ins').execute()
     await trx.deleteFrom('local_provider').execute()
+    await trx
+      .updateTable('webhooks')
+      .set({
+        ...{ secret: null, previous_secret: null, previous_until: null },
+        ...{ paused: 1, reason: 'Its secret was discarded. Renew the secret, then resume.' },
+      })
+      .execute()
     await record(trx, {
       actor,
       action: 'secret.discard',

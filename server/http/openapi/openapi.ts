@@ -222,6 +222,7 @@ const TAGS: Readonly<Record<string, string>> = {
   size: 'The size of each database.',
   token: 'API tokens.',
   user: 'People, their roles and sessions.',
+  webhook: 'The webhooks, which tell other servers about changes.',
 }
 
 /** Returns the tag of the operations of a path: its noun. */
@@ -278,6 +279,17 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'patch /_api/user/{id}': 'changeRole',
   'get /_api/user/{id}/session': 'listSessions',
   'delete /_api/user/{id}/session/{session}': 'endSession',
+  'get /_api/webhook': 'listWebhooks',
+  'post /_api/webhook': 'createWebhook',
+  'get /_api/webhook/{name}': 'getWebhook',
+  'patch /_api/webhook/{name}': 'changeWebhook',
+  'delete /_api/webhook/{name}': 'deleteWebhook',
+  'post /_api/webhook/{name}/test': 'testWebhook',
+  'post /_api/webhook/{name}/pause': 'pauseWebhook',
+  'post /_api/webhook/{name}/resume': 'resumeWebhook',
+  'post /_api/webhook/{name}/secret': 'renewWebhookSecret',
+  'get /_api/webhook/{name}/delivery': 'listWebhookDeliveries',
+  'post /_api/webhook/{name}/delivery/{id}/retry': 'retryWebhookDelivery',
   'get /_export': 'exportDatabase',
   'post /_import': 'importDatabase',
   'get /_feed/{collection}': 'getFeed',

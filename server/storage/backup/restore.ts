@@ -77,6 +77,7 @@ async function checkBackup(folder: string): Promise<Manifest> {
  * - Indexes of documents are built again, because a backup does not contain their entries.
  * - Proposed endpoints that no node had opened are deleted.
  * - Feeds begin again with new epochs, because a backup does not contain their changes.
+ * - Webhooks are paused: the original may still run and deliver to the same receivers.
  */
 async function adjustRestored(
   trx: Transaction<Tables>,
@@ -96,6 +97,10 @@ async function adjustRestored(
     .where('state', 'in', ['building', 'ready'])
     .execute()
   await trx.deleteFrom('endpoints').where('proposal', 'is not', null).execute()
+  await trx
+    .updateTable('webhooks')
+    .set({ paused: 1, reason: 'The database was restored from a backup.' })
+    .execute()
   for (const { id } of await trx.selectFrom('feeds').select('id').execute()) {
     await trx
       .updateTable('feeds')

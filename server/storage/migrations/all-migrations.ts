@@ -25,6 +25,7 @@ import { limitedPeople } from './0022-limited-people.ts'
 import { policies } from './0023-policies.ts'
 import { groupRoles } from './0024-group-roles.ts'
 import { feeds } from './0026-feeds.ts'
+import { webhooks } from './0027-webhooks.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -57,5 +58,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0023-policies': policies(engine),
     '0024-group-roles': groupRoles(),
     '0026-feeds': feeds(engine),
+    '0027-webhooks': webhooks(engine),
   }
 }
