@@ -122,11 +122,14 @@ function createReader(
   async function deliver(isStopped: () => boolean): Promise<void> {
     const early = delivered + listeners.size * PAUSE_PER_FOLLOWER - performance.now()
     if (early > 1) await pause(early)
-    while (!isStopped()) {
-      const current = await feeds.lastOf(feed)
-      hasEnded = current === undefined
-      if (current === last) return
-      if (current !== undefined) add(await feeds.read(feed, last))
+    for (let isFirst = true; !isStopped(); isFirst = false) {
+      const changes = await feeds.read(feed, last)
+      if (changes.length === 0 && !isFirst) return
+      add(changes)
+      if (changes.length === 0) {
+        hasEnded = (await feeds.lastOf(feed)) === undefined
+        if (!hasEnded) return
+      }
       delivered = performance.now()
       for (const listener of listeners) listener()
       if (hasEnded) return
