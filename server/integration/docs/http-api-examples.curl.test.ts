@@ -161,6 +161,10 @@ function keepVariables(response: string): void {
   if (etag !== undefined) variables.set('ETAG', etag.trim())
   const listing = /^HTTP\/1.1 206 [\s\S]*^Location: \/_job\/(.*)$/im.exec(response)?.[1]
   if (listing !== undefined) variables.set('LISTING', listing.trim())
+  const last = /"last":"([^"]+)"/.exec(response)?.[1]
+  if (last !== undefined) variables.set('LAST', last)
+  const position = /.*"position":"([^"]+)"/s.exec(response)?.[1]
+  if (position !== undefined) variables.set('POSITION', position)
   const next = /^Link: <(.*)>; rel="next"/im.exec(response)?.[1]
   if (next !== undefined) variables.set('NEXT', next)
 }
@@ -168,7 +172,7 @@ function keepVariables(response: string): void {
 /** Returns what is compared of a response: the status and headers that the page shows, and the body. */
 function partsOf(text: string, kind: string, shown: string) {
   const lines = text.replaceAll('\r', '')
-  if (kind === '') return { body: lines.trimEnd() }
+  if (kind === '') return { body: withoutVolatile(lines.trimEnd()) }
   if (kind === 'json') return { body: bodyOf(lines) }
   const [head = '', body = ''] = split(lines)
   const [status = '', ...headers] = head.split('\n')
@@ -191,7 +195,7 @@ const bodyOf = (text: string): unknown =>
   text.trim() === '' ? undefined : JSON.parse(withoutVolatile(text))
 
 /**
- * Replaces what differs from run to run: tags, ids of jobs, cursors, times, and how far a cancelled
+ * Replaces what differs from run to run: tags, ids of jobs, cursors, times, positions, and how far a cancelled
  * job came.
  */
 const withoutVolatile = (text: string): string =>
@@ -199,6 +203,7 @@ const withoutVolatile = (text: string): string =>
     .replace(/"state": ?"cancelled"[\s\S]*/, (part) =>
       part.replace(/"(done|found|created)": ?\d+/g, '"$1":0'),
     )
+    .replace(/\b[0-9a-f]{12}-(\d+)/g, '…-$1')
     .replace(/^etag: .*$/m, 'etag: …')
     .replace(/"etag":"[^,}]*"/g, '"etag":"…"')
     .replace(/cursor=[^&>]*/g, 'cursor=…')
