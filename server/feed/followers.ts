@@ -12,8 +12,9 @@ const KEPT = { changes: 1_000, size: 1024 * 1024 } as const
  */
 const PAUSE_PER_FOLLOWER = 0.1
 
-/** One follower of a feed. Dispose it at its end. */
-export interface Follower extends Disposable {
+/** One follower of a feed. */
+export interface Follower {
+  end(): void
   /** Whether the feed was turned off. */
   readonly hasEnded: boolean
   /** Returns changes after one as {@link Feeds.read}, from memory if they are recent. */
@@ -62,7 +63,7 @@ export function createFollowers(
         read: (after) => reader.recentAfter(after) ?? feeds.read(feed, after),
         look: () => reader.loop.wake(),
         share: (changes, key, create) => reader.share(changes, key, create),
-        [Symbol.dispose]() {
+        end() {
           reader.listeners.delete(listener)
           if (reader.listeners.size > 0 || readers.get(feed.id) !== reader) return
           readers.delete(feed.id)
