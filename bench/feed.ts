@@ -89,6 +89,12 @@ function follow({ port, token }: Target, took: number[]): Promise<() => void> {
   })
 }
 
+/** Returns the processor time of a node so far, s. */
+const processorTimeOf = ({ process }: Target) => {
+  const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 const memoryOf = ({ process }: Target) =>
   Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
 
@@ -168,12 +174,15 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
     ends.push(await follow({ ...node, token: tokens[n % tokens.length] ?? '' }, took))
   }
   const sends: Promise<number>[] = []
+  const [begun, used] = [performance.now(), processorTimeOf(node)]
   for (let n = 0; n < 1_000; n++) {
     sends.push(insert(node, 'followed'))
     await pause(10)
   }
   await Promise.all(sends)
   await pause(1_000)
+  const share = (processorTimeOf(node) - used) / ((performance.now() - begun) / 1_000)
+  print(`| ${engine}: ${FOLLOWERS} followers, cores used | ${share.toFixed(2)} | | |`)
   const grown = memoryOf(node) - before
   for (const end of ends) end()
   const [p99, missing] = [quantile(took, 0.99), FOLLOWERS * 1_000 - took.length]

@@ -84,20 +84,23 @@ export function createFeeds({ db, engine, change, transaction, prepareRead }: St
       select last, bytes from feed_entries where feed = ${0} and last > ${0}
       order by last limit ${sql.lit(BATCH.rows)}`.compile(db),
   )
-  const within = sql`feed = ${0} and last > ${0} and last <= ${0} order by last`
   const limit = sql`limit cast(${0} as integer)`
   const readChanges = prepareRead<StoredChange>(
     (engine === 'sqlite'
       ? sql<StoredChange>`
           select last as number, id, change, tag, at, body from feed_entries
-          where ${within} ${limit}`
+          where feed = ${0} and last > ${0} and last <= ${0} order by last ${limit}`
       : sql<StoredChange>`
           select number, id, change, tag, at, body from (
-            select last, last - count + nth as number, each.id, change, each.tag, at, each.body
+            select last - count + nth as number, each.id, change, each.tag, at, each.body
             from (
-              select * from feed_entries where ${within} limit ${sql.lit(BATCH.rows)}
+              select *, sum(bytes) over (order by last) - bytes as before from (
+                select * from feed_entries where feed = ${0} and last > ${0}
+                order by last limit ${sql.lit(BATCH.rows)}
+              ) as next
             ) as entries cross join lateral unnest(ids, tags, bodies) with ordinality
               as each(id, tag, body, nth)
+            where before < ${sql.lit(BATCH.bytes)}
           ) as changes where number > ${0} order by number ${limit}`
     ).compile(db),
   )
@@ -162,11 +165,11 @@ export function createFeeds({ db, engine, change, transaction, prepareRead }: St
       return (await readLast(id, epoch)).rows[0]?.last
     },
     async read({ id }, after, limit = CHANGES.max) {
+      // One statement, because each is a round trip.
+      if (engine === 'postgres') return (await readChanges(id, after, after, limit)).rows
       const { rows } = await readSizes(id, after)
       const last = rows[limitBytes(rows, BATCH.bytes) - 1]?.last
-      if (last === undefined) return []
-      const bounds = engine === 'sqlite' ? [limit] : [after, limit]
-      return (await readChanges(id, after, last, ...bounds)).rows
+      return last === undefined ? [] : (await readChanges(id, after, last, limit)).rows
     },
     put: (where, retain, { record, actor, target }) =>
       change(async (trx) => {

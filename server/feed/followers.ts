@@ -12,8 +12,9 @@ const KEPT = { changes: 1_000, size: 1024 * 1024 } as const
  */
 const PAUSE_PER_FOLLOWER = 0.1
 
-/** One follower of a feed. Dispose it at its end. */
-export interface Follower extends Disposable {
+/** One follower of a feed. */
+export interface Follower {
+  end(): void
   /** Whether the feed was turned off. */
   readonly hasEnded: boolean
   /** Returns changes after one as {@link Feeds.read}, from memory if they are recent. */
@@ -62,7 +63,7 @@ export function createFollowers(
         read: (after) => reader.recentAfter(after) ?? feeds.read(feed, after),
         look: () => reader.loop.wake(),
         share: (changes, key, create) => reader.share(changes, key, create),
-        [Symbol.dispose]() {
+        end() {
           reader.listeners.delete(listener)
           if (reader.listeners.size > 0 || readers.get(feed.id) !== reader) return
           readers.delete(feed.id)
@@ -122,11 +123,14 @@ function createReader(
   async function deliver(isStopped: () => boolean): Promise<void> {
     const early = delivered + listeners.size * PAUSE_PER_FOLLOWER - performance.now()
     if (early > 1) await pause(early)
-    while (!isStopped()) {
-      const current = await feeds.lastOf(feed)
-      hasEnded = current === undefined
-      if (current === last) return
-      if (current !== undefined) add(await feeds.read(feed, last))
+    for (let isFirst = true; !isStopped(); isFirst = false) {
+      const changes = await feeds.read(feed, last)
+      if (changes.length === 0 && !isFirst) return
+      add(changes)
+      if (changes.length === 0) {
+        hasEnded = (await feeds.lastOf(feed)) === undefined
+        if (!hasEnded) return
+      }
       delivered = performance.now()
       for (const listener of listeners) listener()
       if (hasEnded) return

@@ -228,4 +228,17 @@ forEachEngineNode((start) => {
     await node.request('DELETE', '/_api/database/blog')
     await second.ended
   })
+
+  test('the followers of a caller are limited, and ending one frees a place', async () => {
+    await turnOn()
+    const path = '/_feed/notes/changes'
+    const all = await Promise.all(Array.from({ length: 101 }, () => open(path)))
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(100)
+    const rejected = all.find(({ status }) => status !== 200)
+    expect(rejected?.status).toBe(429)
+    const waiting = await send('GET', path, undefined, { Prefer: 'wait=60' })
+    expect(waiting.status).toBe(429)
+    all.find(({ status }) => status === 200)?.close()
+    await expect.poll(async () => (await open(path)).status).toBe(200)
+  })
 })

@@ -111,7 +111,13 @@ export function feedRoutes(deps: FeedRoutesDeps) {
   function enter(c: Context<AppEnv>): () => void {
     const caller = callerIdOf(c)
     const reached = limit.enter(caller)
-    if (reached === undefined) return () => limit.leave(caller)
+    let isCounted = reached === undefined
+    if (isCounted) {
+      return () => {
+        if (isCounted) limit.leave(caller)
+        isCounted = false
+      }
+    }
     throw new Failure(
       'too-many-requests',
       reached === 'person'
@@ -135,7 +141,7 @@ export function feedRoutes(deps: FeedRoutesDeps) {
   async function waitForChanges(c: Context<AppEnv>, feed: Feed, after: number, seconds: number) {
     const leave = enter(c)
     const bell = createBell()
-    using follower = followers.follow(feed, bell.ring)
+    const follower = followers.follow(feed, bell.ring)
     const ends = [c.req.raw.signal, c.env.listener.draining]
     for (const signal of ends) signal.addEventListener('abort', bell.ring)
     try {
@@ -149,6 +155,7 @@ export function feedRoutes(deps: FeedRoutesDeps) {
         await bell.wait(left)
       }
     } finally {
+      follower.end()
       for (const signal of ends) signal.removeEventListener('abort', bell.ring)
       leave()
     }
@@ -157,7 +164,7 @@ export function feedRoutes(deps: FeedRoutesDeps) {
   /** Yields the events of a stream until the feed, the access of the caller or the client ends. */
   async function* follow(c: Context<AppEnv>, feed: Feed, from: number, request: ChangesRequest) {
     const bell = createBell()
-    using follower = followers.follow(feed, bell.ring)
+    const follower = followers.follow(feed, bell.ring)
     let authorizedUntil = 0
     const unsubscribe = onAccess(() => {
       authorizedUntil = 0
@@ -191,6 +198,7 @@ export function feedRoutes(deps: FeedRoutesDeps) {
       // The client connects again, and gets the status.
       if (!(error instanceof Failure)) throw error
     } finally {
+      follower.end()
       for (const signal of ends) signal.removeEventListener('abort', bell.ring)
       unsubscribe()
     }
@@ -265,7 +273,7 @@ const encoder = new TextEncoder()
 const encode = (text: string) => encoder.encode(text)
 const HEARTBEAT_COMMENT = encode(':\n\n')
 
-/** Returns the body of a stream. `leave` is called once, even if the body is never read. */
+/** Returns the body of a stream. `leave` is called at its end, once or more. */
 function streamOf(events: AsyncGenerator<Uint8Array<ArrayBuffer>>, leave: () => void) {
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {

@@ -119,7 +119,7 @@ forEachEngine((engine) => {
 })
 
 forEachEngine((engine) => {
-  test('indexes are built and feeds begin again after a restore', async () => {
+  test('indexes are built, feeds begin again and webhooks are paused after a restore', async () => {
     const node = await startForTest(settingsOf(engine.location()))
     const documents = [{ id: 'a', n: 1 }, { id: 'b' }]
     await sendUntilConfirmed(() => node.request('POST', '/articles', documents))
@@ -127,6 +127,10 @@ forEachEngine((engine) => {
     await sendUntilConfirmed(() => node.request('PUT', '/_index/articles/by-n', index))
     const turnOn = () => node.request('PUT', '/_feed/articles', {})
     const { last } = (await sendUntilConfirmed(turnOn)).json
+    const hook = { name: 'hook', url: 'https://example.org', database: '_system' }
+    await sendUntilConfirmed(() =>
+      node.request('POST', '/_api/webhook', { ...hook, collections: ['articles'] }),
+    )
     await gatehouse(engine.location(), 'backup', folder)
     await node.stop()
     const target = await emptyLocation(engine.location())
@@ -141,6 +145,9 @@ forEachEngine((engine) => {
       .toMatchObject([{ name: 'by-n', state: 'ready' }])
     const changes = '/_feed/articles/changes'
     expect((await askSecond(`${changes}?after=${last}`)).status).toBe(410)
+    expect((await askSecond('/_api/webhook')).json).toMatchObject([
+      { name: 'hook', state: 'paused', reason: 'The database was restored from a backup.' },
+    ])
     const created = { body: { id: 'c' }, headers }
     await sendUntilConfirmed(() => sendRequest(second.port, 'POST', '/articles', created))
     expect((await askSecond(changes)).json).toMatchObject([{ id: 'c', change: 'created' }])

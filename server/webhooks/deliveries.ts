@@ -8,9 +8,9 @@ import {
   webhookOutcome,
   webhookRequest,
 } from '../contract/webhook.ts'
+import type { DocumentView } from '../documents/query/document-view.ts'
 import { Failure } from '../failure.ts'
 import type { Feed, StoredChange } from '../feed/feeds.ts'
-import type { View } from '../feed/routes.ts'
 import { parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { WebhookDeliveriesTable } from '../storage/tables.ts'
@@ -48,11 +48,11 @@ export interface DeliveriesDeps {
   readonly store: Pick<Store, 'db' | 'transaction'>
   readonly webhooks: Pick<Webhooks, 'secretsOf'>
   readonly feeds: ReadFeeds
-  readonly parseView: (query: URLSearchParams) => View
+  readonly parseView: (query: URLSearchParams) => DocumentView
   readonly print: (
     feed: Feed,
     change: StoredChange,
-    options: { readonly includes: boolean; readonly view: View },
+    options: { readonly includes: boolean; readonly view: DocumentView },
   ) => Promise<string>
   readonly send: Send
   readonly now: () => number
@@ -103,7 +103,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Returns a change as JSON, without its document if that is larger than a body may be. */
-  async function printSmall(feed: Feed, change: StoredChange, view: View, max: number) {
+  async function printSmall(feed: Feed, change: StoredChange, view: DocumentView, max: number) {
     const text = await print(feed, change, { includes: true, view })
     return Buffer.byteLength(text) <= max ? text : print(feed, change, { includes: false, view })
   }
