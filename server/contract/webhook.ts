@@ -127,8 +127,6 @@ const message = z.object({
 /** What was sent. Without the signature, which would be valid for some minutes. */
 export const webhookRequest = message
 
-export type WebhookRequest = z.infer<typeof webhookRequest>
-
 /** What became of it. */
 export const webhookOutcome = z.object({
   at: z.string(),

@@ -38,12 +38,12 @@ export function createDeliverer(deps: DelivererDeps) {
   const { store, webhooks, deliveries, holdsLock, now, onDelivered, onError } = deps
   const inProgress = new Map<string, Promise<void>>()
   const stopping = new AbortController()
-  /** Whether there was something to follow in the last run. Others ignore changes of feeds. */
-  let isHolder = false
+  /** Whether this node delivers, and there is a webhook. Otherwise it ignores changes of feeds. */
+  let isFollowing = false
   let collecting: NodeJS.Timeout | undefined
   const loop = createBackgroundLoop(run, onError)
   const unsubscribe = store.onFeedChange(() => {
-    if (!isHolder || collecting !== undefined) return
+    if (!isFollowing || collecting !== undefined) return
     collecting = setTimeout(() => {
       collecting = undefined
       loop.wake()
@@ -52,8 +52,8 @@ export function createDeliverer(deps: DelivererDeps) {
   })
 
   async function run(isStopped: () => boolean): Promise<void> {
-    isHolder = await holdsLock()
-    if (!isHolder) return
+    isFollowing = (await holdsLock()) && (await webhooks.hasActive())
+    if (!isFollowing) return
     for (const [webhook, positions] of await webhooks.due()) {
       if (isStopped() || inProgress.size >= DELIVERIES) return
       if (inProgress.has(webhook.id)) continue

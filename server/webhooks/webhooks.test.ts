@@ -71,19 +71,13 @@ forEachEngine((engine) => {
     return {
       ...{ webhooks, deliveries, deliverer },
       view: async () => webhooks.view(await webhooks.find('hook')),
-      create: (input: object = {}) =>
-        webhooks.create(
-          {
-            name: 'hook',
-            url: receiver.url,
-            database: '_system',
-            collections: ['notes'],
-            filter: '',
-            ...input,
-          },
-          '_system',
-          actor,
-        ),
+      async create(input: object = {}) {
+        const hook = { name: 'hook', url: receiver.url, database: '_system', filter: '' }
+        const all = { ...hook, collections: ['notes'], ...input }
+        const created = await webhooks.create(all, '_system', actor)
+        deliverer.wake()
+        return created
+      },
       /** Lets time pass, after which the next attempt is due. */
       pass(ms: number) {
         time += ms

@@ -369,6 +369,11 @@ export function createWebhooks({ store, record, vault, now }: WebhooksDeps) {
         .execute()
       return JSON.stringify(rows)
     },
+    /** Returns whether a webhook is not paused. */
+    async hasActive(): Promise<boolean> {
+      const active = db.selectFrom('webhooks').select('id').where('paused', '=', 0).limit(1)
+      return (await active.executeTakeFirst()) !== undefined
+    },
     /** Returns the webhooks to deliver for now, with their positions, longest waiting first. */
     async due(): Promise<readonly (readonly [StoredWebhook, readonly WebhookPosition[]])[]> {
       const rows = await all(db)
