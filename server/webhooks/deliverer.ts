@@ -16,6 +16,9 @@ const RETRY = { first: 5_000, longest: 3_600_000 } as const
 /** How long a webhook fails before it pauses, ms. */
 const GIVE_UP = 24 * 3_600_000
 
+/** How long a webhook waits if an outcome could not be stored, such as on a full disk, ms. */
+const AFTER_ERROR = 60_000
+
 /** Status of a receiver that wants no further messages. */
 const GONE = 410
 
@@ -63,8 +66,8 @@ export function createDeliverer(deps: DelivererDeps) {
           if (isDone) loop.wake()
         },
         (error: unknown) => {
-          inProgress.delete(webhook.id)
-          // The next periodic run tries again.
+          // The receiver may have the message, and would get it again with each run.
+          setTimeout(() => inProgress.delete(webhook.id), AFTER_ERROR).unref()
           if (!stopping.signal.aborted) onError(error)
         },
       )

@@ -221,6 +221,24 @@ forEachEngine((engine) => {
     await expect.poll(() => arrived().slice(failed)).toEqual(['a', 'b'])
   })
 
+  test('a message whose outcome cannot be stored is not sent again at once', async () => {
+    const transaction = () => Promise.reject(new Error('disk full'))
+    const { create, deliverer } = open({ ...store, transaction })
+    await create()
+    await insert('a')
+    await times(1)
+    await expect.poll(() => errors.splice(0)).toMatchObject([{ message: 'disk full' }])
+    for (const name of ['second', 'third']) {
+      const other = await startReceiver()
+      await create({ name, url: other.url })
+      await insert(name)
+      await expect.poll(() => other.received.length).toBe(1)
+      await expect.poll(() => errors.splice(0)).toHaveLength(1)
+      deliverer.wake()
+    }
+    expect(receiver.received).toHaveLength(1)
+  })
+
   test('410 pauses at once', async () => {
     const { create, view } = open()
     await create()
