@@ -9,7 +9,7 @@
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN =
-  '^server/(access|audit|certificates|databases|documents|endpoints|events|health|jobs|nodes|oauth2|requests)/'
+  '^server/(access|audit|certificates|databases|documents|endpoints|events|feed|health|jobs|nodes|oauth2|requests|webhooks)/'
 const ROUTES = '(^|[/-])(routes|describe-components)\\.ts$'
 const MODULE = '/module\\.ts$'
 // The files that assemble the server, and the command line.
@@ -36,6 +36,7 @@ const SERVER_PACKAGES = [
   'pino-pretty',
   'prom-client',
   'reflect-metadata',
+  'standardwebhooks',
   'zod',
 ]
 

@@ -312,7 +312,7 @@ describe('/_api/openapi.json', () => {
     const served = app.routes
       .filter(
         ({ method, path }) =>
-          method !== 'ALL' && /^\/(?:_api|_index|_job|_schema|_export|_import|:)/.test(path),
+          method !== 'ALL' && /^\/(?:_api|_feed|_index|_job|_schema|_export|_import|:)/.test(path),
       )
       .map(({ method, path }) => `${method} ${path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')}`)
     const byQuery = served

@@ -12,6 +12,7 @@ import type { DocumentsModule } from './documents/module.ts'
 import type { SchemasModule } from './documents/schemas/module.ts'
 import type { EndpointsModule } from './endpoints/module.ts'
 import type { EventsModule } from './events/module.ts'
+import type { FeedModule } from './feed/module.ts'
 import type { ErrorLog } from './health/error-log.ts'
 import type { HealthModule } from './health/module.ts'
 import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
@@ -40,6 +41,7 @@ import type { PolicyModule } from './policy/module.ts'
 import type { FindRoute } from './policy/routes.ts'
 import { hideSecrets } from './requests/ended-request.ts'
 import type { RequestsModule } from './requests/module.ts'
+import type { WebhooksModule } from './webhooks/module.ts'
 
 /** The parts of a node that serve requests. */
 export interface AppModules {
@@ -51,6 +53,7 @@ export interface AppModules {
   readonly documents: DocumentsModule
   readonly endpoints: EndpointsModule
   readonly events: EventsModule
+  readonly feed: FeedModule
   readonly health: HealthModule
   readonly http: HttpModule
   readonly indexes: IndexesModule
@@ -60,6 +63,7 @@ export interface AppModules {
   readonly policy: PolicyModule
   readonly requests: RequestsModule
   readonly schemas: SchemasModule
+  readonly webhooks: WebhooksModule
   readonly log: Logger
   readonly logError: ErrorLog
   /** The folder of the built console. */
@@ -94,6 +98,7 @@ export function createApp(modules: AppModules) {
     .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRejections)
+    .use('/_feed/*', audit.recordRejections)
     .use('/_index/*', audit.recordRejections)
     .use('/_schema/*', audit.recordRejections)
     .use('/_import', audit.recordRejections)
@@ -119,6 +124,7 @@ export function createApp(modules: AppModules) {
     .route('/_api/session', access.sessionRoutes)
     .route('/_api/user', access.userRoutes)
     .route('/_api/token', access.tokenRoutes)
+    .route('/_api/webhook', modules.webhooks.routes)
     .route('/_api/provider', modules.oauth2.providerRoutes)
     .route('/_api/metrics', endpoints.metricsRoutes)
     .route(
@@ -137,6 +143,7 @@ export function createApp(modules: AppModules) {
     .route('/_job', modules.jobs.routes)
     .route('/_schema', modules.schemas.routes)
     .route('/_index', modules.indexes.routes)
+    .route('/_feed', modules.feed.routes)
 
   base
     .route('/_oauth2', modules.oauth2.routes)

@@ -31,6 +31,7 @@ export const failureKinds = {
   timeout: kind(408, 408, 'request_timeout'),
   conflict: kind(409, 1200, 'conflict'),
   'database-exists': kind(409, 1207, 'conflict'),
+  gone: kind(410, 410, 'gone'),
   'precondition-failed': kind(412, 412, 'precondition_failed'),
   'too-large': kind(413, 413, 'too_large'),
   'unsupported-media-type': kind(415, 415, 'unsupported_media_type'),

@@ -14,6 +14,7 @@ import { ScanLimit } from './documents/find/scan-limit.ts'
 import { createImporter } from './documents/import/importer.ts'
 import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
+import { parseDocumentView } from './documents/query/document-view.ts'
 import { createDocumentRepository } from './documents/repository/stored-documents.ts'
 import { createChangeDocuments } from './documents/repository/writes/change-documents.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
@@ -24,6 +25,7 @@ import type { Listener } from './endpoints/listeners/listener.ts'
 import { createEndpointsModule } from './endpoints/module.ts'
 import { createEventHub } from './events/hub.ts'
 import { createEventsModule } from './events/module.ts'
+import { createFeedModule } from './feed/module.ts'
 import { createErrorLog } from './health/error-log.ts'
 import { createHealthModule } from './health/module.ts'
 import type { NodeReadiness } from './health/readiness.ts'
@@ -38,6 +40,7 @@ import type { UntilAvailable } from './storage/availability/until-available.ts'
 import { createFailureLimit } from './storage/changes/failure-limit.ts'
 import type { Store } from './storage/store.ts'
 import type { Vault } from './storage/vault.ts'
+import { createWebhooksModule } from './webhooks/module.ts'
 
 export interface ModulesDeps {
   readonly config: Config
@@ -115,6 +118,21 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const schemas = stack.use(createSchemasModule({ store, record, log, requireRole, idOf }))
   const indexes = stack.use(
     createIndexesModule({ store, record, requireRole, events, logError, idOf }),
+  )
+  const feed = stack.use(
+    createFeedModule({
+      ...{ store, record, requireRole, events, http, logError, idOf },
+      now: nodes.now,
+      parseView: parseDocumentView,
+    }),
+  )
+  const webhooks = stack.use(
+    createWebhooksModule({
+      ...{ store, record, vault, feed, events, http, requireRole, logError, idOf },
+      parseView: parseDocumentView,
+      allow: config.webhookAllow,
+      now: nodes.now,
+    }),
   )
   const importer = createImporter({ repository, now: Date.now, schemaOf: schemas.current })
   const databaseImporter = createDatabaseImporter({
@@ -229,6 +247,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         const revisions = await Promise.all([endpoints.sync(), databases.sync()])
         // Last: no request waits for it, and its queries would delay those of the endpoints.
         indexes.onChange()
+        webhooks.onChange()
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.
         access.sync()
@@ -288,6 +307,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     documents,
     certificates,
     endpoints,
+    feed,
     policy,
     health,
     audit,
@@ -299,6 +319,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     hub: events,
     events: eventStreams,
     requests,
+    webhooks,
     consoleFolder,
     pageData: { drain: config.drain, acme: config.acme !== undefined },
   }

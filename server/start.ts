@@ -135,8 +135,8 @@ async function open(
   // The key may have been replaced in the environment.
   const keep = fingerprint(operatorKey.read())
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
-  const { certificates, changes, documents, endpoints, engine, health } = modules
-  const { indexes, jobs, nodes, oauth2, policy } = modules
+  const { certificates, changes, documents, endpoints, engine, feed } = modules
+  const { health, indexes, jobs, nodes, oauth2, policy, webhooks } = modules
   const handler = nodeHandler(createApp(modules).fetch, engine.ownerOf)
   engine.onRequest(certificates.answerFirst(handler))
 
@@ -159,7 +159,7 @@ async function open(
   warnAboutAdmins(config, log)
 
   const background = stack.use(new DisposableStack())
-  const wakes = [jobs.wake, indexes.wake]
+  const wakes = [jobs.wake, indexes.wake, feed.wake, webhooks.wake]
   for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   stack.defer(policy.watch())
   stack.defer(endpoints.sampleTraffic())

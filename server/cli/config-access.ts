@@ -19,6 +19,8 @@ export interface AccessConfig {
   readonly admins: readonly string[]
   /** Addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
   readonly trustedProxies: readonly string[]
+  /** Addresses and CIDR ranges that are not public, to which webhooks may send requests. */
+  readonly webhookAllow: readonly string[]
   /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
   /** Undefined: no certificates are ordered. */
@@ -72,7 +74,8 @@ export function readAccess(
     operatorKey: readOperatorKey(operatorKey, errors),
     secretKey: readSecretKey(secretKey, errors),
     admins: readAdmins(variable('GATEHOUSE_ADMINS'), errors),
-    trustedProxies: readProxies(variable('GATEHOUSE_TRUSTED_PROXIES'), errors),
+    trustedProxies: readRanges('GATEHOUSE_TRUSTED_PROXIES', env, errors),
+    webhookAllow: readRanges('GATEHOUSE_WEBHOOK_ALLOW', env, errors),
     providers: readProviders(
       Object.assign(variable, { secret: (name: string) => secret(name)?.text }),
       errors,
@@ -160,12 +163,12 @@ function readAdmins(text: string | undefined, errors: string[]): readonly string
   return names
 }
 
-function readProxies(text: string | undefined, errors: string[]): readonly string[] {
-  const ranges = splitList(text)
+function readRanges(name: string, env: Environment, errors: string[]): readonly string[] {
+  const ranges = splitList(env[name])
   const bad = ranges.find((range) => !isIpRange(range))
   if (bad !== undefined) {
     errors.push(
-      `GATEHOUSE_TRUSTED_PROXIES must be a comma-separated list of addresses and ranges, such as ` +
+      `${name} must be a comma-separated list of addresses and ranges, such as ` +
         `10.0.0.0/8. Invalid entry: ${quoteText(bad)}.`,
     )
   }

@@ -95,7 +95,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     env: 'GATEHOUSE_SECRET_KEY',
     isSecret: true,
-    help: 'key that encrypts stored provider tokens, 32 bytes in base64 (default: generated in the data folder); required with a database URL',
+    help: 'key that encrypts stored provider tokens and secrets of webhooks, 32 bytes in base64 (default: generated in the data folder); required with a database URL',
   },
   {
     env: 'GATEHOUSE_ADMINS',
@@ -117,6 +117,10 @@ export const VARIABLES: readonly Variable[] = [
   {
     env: 'GATEHOUSE_ACME_HTTP_PORT',
     help: 'port at which its requests to port 80 arrive at this machine (default: 80)',
+  },
+  {
+    env: 'GATEHOUSE_WEBHOOK_ALLOW',
+    help: 'addresses and CIDR ranges that are not public, to which webhooks may send requests, separated by commas (default: none)',
   },
   ...(['GITHUB', 'GOOGLE', 'FACEBOOK'] as const).flatMap((name) => [
     {

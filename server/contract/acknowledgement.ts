@@ -73,6 +73,10 @@ export const errorBody = z.object({
   index: z
     .optional(z.string())
     .check(z.describe('the unique index that already contains the values')),
+  first: z
+    .optional(z.string())
+    .check(z.describe('the position after which the oldest kept change of a feed follows')),
+  last: z.optional(z.string()).check(z.describe('the position of the last change of a feed')),
   document: z
     .optional(z.string())
     .check(z.describe('the id of the document that has these values')),

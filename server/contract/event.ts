@@ -19,6 +19,8 @@ const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('token'), owner: z.nullable(z.string()) }),
   /** An index of a collection was created or deleted, or its build has ended. */
   z.object({ type: z.literal('index') }),
+  /** A webhook was changed, or has delivered something. */
+  z.object({ type: z.literal('webhook') }),
   z.object({ type: z.literal('audit') }),
   z.object({ type: z.literal('reset') }),
 ])

@@ -67,9 +67,17 @@ export function deleteDatabase(
   { record, actor }: OnRecord,
 ): Promise<number | undefined> {
   return store.change(async (trx) => {
-    const result = await trx.deleteFrom('databases').where('name', '=', name).executeTakeFirst()
-    if (result.numDeletedRows === 0n) return undefined
+    // Its documents are deleted later, which nobody follows.
+    const id = trx.selectFrom('databases').select('id').where('name', '=', name)
+    await trx.deleteFrom('feeds').where('database', 'in', id).execute()
+    const deleted = await trx
+      .deleteFrom('databases')
+      .where('name', '=', name)
+      .returning('id')
+      .executeTakeFirst()
+    if (deleted === undefined) return undefined
     const revision = await beginChange(trx, actor)
+    await trx.deleteFrom('webhooks').where('database', '=', deleted.id).execute()
     const [action, outcome] = ['database.drop', 'done'] as const
     await record(trx, { actor, action, target: name, outcome, before: {}, after: null })
     return revision

@@ -119,12 +119,18 @@ forEachEngine((engine) => {
 })
 
 forEachEngine((engine) => {
-  test('indexes are built again after a restore', async () => {
+  test('indexes are built, feeds begin again and webhooks are paused after a restore', async () => {
     const node = await startForTest(settingsOf(engine.location()))
     const documents = [{ id: 'a', n: 1 }, { id: 'b' }]
     await sendUntilConfirmed(() => node.request('POST', '/articles', documents))
     const index = { fields: ['n'] }
     await sendUntilConfirmed(() => node.request('PUT', '/_index/articles/by-n', index))
+    const turnOn = () => node.request('PUT', '/_feed/articles', {})
+    const { last } = (await sendUntilConfirmed(turnOn)).json
+    const hook = { name: 'hook', url: 'https://example.org', database: '_system' }
+    await sendUntilConfirmed(() =>
+      node.request('POST', '/_api/webhook', { ...hook, collections: ['articles'] }),
+    )
     await gatehouse(engine.location(), 'backup', folder)
     await node.stop()
     const target = await emptyLocation(engine.location())
@@ -137,6 +143,14 @@ forEachEngine((engine) => {
     await expect
       .poll(async () => (await askSecond('/_index/articles')).json)
       .toMatchObject([{ name: 'by-n', state: 'ready' }])
+    const changes = '/_feed/articles/changes'
+    expect((await askSecond(`${changes}?after=${last}`)).status).toBe(410)
+    expect((await askSecond('/_api/webhook')).json).toMatchObject([
+      { name: 'hook', state: 'paused', reason: 'The database was restored from a backup.' },
+    ])
+    const created = { body: { id: 'c' }, headers }
+    await sendUntilConfirmed(() => sendRequest(second.port, 'POST', '/articles', created))
+    expect((await askSecond(changes)).json).toMatchObject([{ id: 'c', change: 'created' }])
     const found = await askSecond('/articles?n=1')
     expect(found.headers['query-plan']).toBe('index=by-n; scanned=1; returned=1')
     expect(found.json).toEqual([{ id: 'a', n: 1 }])

@@ -225,6 +225,21 @@ forEngine('sqlite', (engine) => {
     await send('PUT', '/_index/articles/by-year', { fields: ['year'] }, {})
     await send('PUT', '/_schema/articles', true, {})
     await send('PUT', '/_api/certificate/used', { kind: 'local', names: ['a.test'] }, {})
+    await send('PUT', '/_feed/articles', {}, {})
+    const webhookInput = {
+      ...{ name: 'hook', url: 'https://example.org', database: '_system' },
+      collections: ['articles'],
+    }
+    await send('POST', '/_api/webhook', webhookInput, {})
+    const delivery = { webhook: '', at: 0, epoch: '', after: 0, upto: 0, attempts: 1 }
+    const { id: webhook } = await store.db
+      .selectFrom('webhooks')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    await store.db
+      .insertInto('webhook_deliveries')
+      .values({ ...delivery, id: 'one', webhook, request: '{}', outcome: '{}' })
+      .execute()
     const bulk = { changes: [{ endpoint: changed, databases: ['blog'] }] }
     const begun = await send('POST', '/_api/endpoint-change', bulk, {})
     await begun.text()
@@ -258,8 +273,18 @@ forEngine('sqlite', (engine) => {
       'DELETE /_api/user/:id/session/:session': ['/_api/user/me/session/all'],
       'POST /_api/token': ['/_api/token', { name: 'b', role: 'viewer' }],
       'DELETE /_api/token/:id': [`/_api/token/${unrelated.id}`],
+      'POST /_api/webhook': ['/_api/webhook', { ...webhookInput, name: 'new' }],
+      'PATCH /_api/webhook/:name': ['/_api/webhook/hook', { filter: 'n=1' }],
+      'DELETE /_api/webhook/:name': ['/_api/webhook/hook'],
+      'POST /_api/webhook/:name/test': ['/_api/webhook/hook/test'],
+      'POST /_api/webhook/:name/pause': ['/_api/webhook/hook/pause'],
+      'POST /_api/webhook/:name/resume': ['/_api/webhook/hook/resume'],
+      'POST /_api/webhook/:name/secret': ['/_api/webhook/hook/secret'],
+      'POST /_api/webhook/:name/delivery/:id/retry': ['/_api/webhook/hook/delivery/one/retry'],
       'PUT /_index/:collection/:name': ['/_index/articles/by-name', { fields: ['name'] }],
       'DELETE /_index/:collection/:name': ['/_index/articles/by-year'],
+      'PUT /_feed/:collection': ['/_feed/new', {}],
+      'DELETE /_feed/:collection': ['/_feed/articles'],
       'PUT /_schema/:collection': ['/_schema/new', { type: 'object' }],
       'DELETE /_schema/:collection': ['/_schema/articles'],
     }

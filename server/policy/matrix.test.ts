@@ -36,6 +36,8 @@ const PATHS: Readonly<Record<string, Readonly<Record<string, string | null>>>> =
   '/articles/1': { GET: 'viewer', PUT: 'editor' },
   '/notes': { GET: 'viewer', POST: 'editor' },
   '/_index/articles': { GET: 'viewer' },
+  '/_feed/articles': { GET: 'viewer', PUT: 'editor' },
+  '/_feed/articles/changes': { GET: 'viewer' },
   '/_db/shop/articles': { GET: 'viewer', POST: 'editor' },
   '/_db/_system/_api/address': { GET: 'viewer' },
   '/_db/_system/notes': { GET: 'viewer', POST: 'editor' },

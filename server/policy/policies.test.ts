@@ -248,7 +248,14 @@ forEachEngineNode(
       expect(
         (await send('GET', '/articles', { headers: { Prefer: 'respond-async' } })).status,
       ).toBe(200)
-      for (const path of ['/notes', '/_index/articles', '/_schema/articles', '/_export']) {
+      for (const path of [
+        '/notes',
+        '/_index/articles',
+        '/_schema/articles',
+        '/_feed/articles',
+        '/_feed/articles/changes',
+        '/_export',
+      ]) {
         expect([path, (await send('GET', path)).status]).toEqual([path, 401])
       }
       const invalid = { headers: { Authorization: 'Bearer x' } }

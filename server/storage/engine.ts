@@ -92,8 +92,12 @@ export interface Engine {
    * Starts to detect changes by other processes. Called once, after the migrations.
    *
    * @param onNotification see `Store.onNotification`.
+   * @param onFeedChange see `Store.onFeedChange`.
    */
-  watch(onNotification: (topic: NotificationTopic) => void): Promise<void>
+  watch(
+    onNotification: (topic: NotificationTopic) => void,
+    onFeedChange: (feed?: number) => void,
+  ): Promise<void>
   /** See `Store.changedOutside`. @throws Failure `unavailable` */
   changedOutside(): boolean
   /** See `Store.connections`. Missing if the engine has no connection pool. */

@@ -45,13 +45,19 @@ export async function openStore(
   const changes = new ChangeQueue()
   const db = new Kysely<Tables>({ dialect: transactions.guard(engine.dialect) })
   const listeners = new Set<(topic: NotificationTopic) => void>()
+  const feedListeners = new Set<(feed?: number) => void>()
   try {
     const prepare = async () => {
       await migrate(db, allMigrations(engine.name), engine.afterMigrations)
       // Started after the migrations, so that their changes are not reported as changes by others.
-      await engine.watch((topic) => {
-        for (const listener of listeners) listener(topic)
-      })
+      await engine.watch(
+        (topic) => {
+          for (const listener of listeners) listener(topic)
+        },
+        (feed) => {
+          for (const listener of feedListeners) listener(feed)
+        },
+      )
     }
     await (untilAvailable === undefined ? prepare() : untilAvailable(prepare))
   } catch (error) {
@@ -142,6 +148,10 @@ export async function openStore(
     onNotification(callback) {
       listeners.add(callback)
       return () => listeners.delete(callback)
+    },
+    onFeedChange(callback) {
+      feedListeners.add(callback)
+      return () => feedListeners.delete(callback)
     },
     connections: () => engine.connections?.() ?? { used: 0, waiting: 0 },
     acquireLock: (name) => engine.acquireLock(name),

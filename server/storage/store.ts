@@ -72,6 +72,12 @@ export interface Store {
    * it. Returns the unsubscribe function.
    */
   onNotification(callback: (topic: NotificationTopic) => void): () => void
+  /**
+   * Registers a callback for new changes in a feed, by this node or another. It may be called without
+   * any, and without an id for all feeds: by SQLite after each commit. Returns the unsubscribe
+   * function.
+   */
+  onFeedChange(callback: (feed?: number) => void): () => void
   /** Returns the use of the connections to PostgreSQL; zeros with SQLite. */
   connections(): ConnectionUse
   /**

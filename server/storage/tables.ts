@@ -166,6 +166,38 @@ export interface IndexEntriesTable {
   sole: Uint8Array | null
 }
 
+/** The feed of the changes of a collection. Unique: database and collection. */
+export interface FeedsTable {
+  /** Primary key. The revision at which it was turned on, so it is never reused. */
+  id: number
+  /** Id of the database, not its name. */
+  database: string
+  collection: string
+  /** Begins positions, so that those of an earlier feed or store are recognized. */
+  epoch: string
+  /** How long changes are kept, ms. */
+  retain: number
+  /** Number of the last change that was removed. Those after it, up to `last`, are kept. */
+  first: number
+  last: number
+  /** Size of the changes that are kept. */
+  bytes: number
+}
+
+/**
+ * Changes of a feed, written by triggers. A row is one change on SQLite, with columns `id`, `tag` and
+ * `body`; on PostgreSQL `count` changes, with arrays.
+ */
+export interface FeedEntriesTable {
+  feed: number
+  /** Number of the last change of the row. */
+  last: number
+  at: number
+  bytes: number
+  /** `created`, `replaced` or `deleted`. */
+  change: string
+}
+
 /** Counters that only increase. `changes/begin-change.ts` increments them. */
 export interface CountersTable {
   name: 'revision'
@@ -337,6 +369,71 @@ export interface JobDocumentsTable {
   body: string
 }
 
+export interface WebhooksTable {
+  id: string
+  name: string
+  /** Id of the database. */
+  database: string
+  url: string
+  /** Query string with filters and `fields`. */
+  filter: string
+  /** Encrypted; null after all secrets were discarded. */
+  secret: string | null
+  /** The secret before the current one, encrypted. */
+  previous_secret: string | null
+  /** Until when requests are signed with the previous secret, too. */
+  previous_until: number | null
+  /** 1 if nothing is delivered. */
+  paused: number
+  /** Why it is paused, for people. */
+  reason: string | null
+  /** Time of the first of the failed attempts since the last successful one. */
+  failing_since: number | null
+  /** Number of these attempts. */
+  attempts: number
+  /** When the next attempt is due; in the past, when the last one ended. */
+  retry_at: number
+  /** JSON. */
+  last_response: string | null
+  /** Name of the person or token that created it. */
+  creator: string
+  created_at: number
+  revision: number
+}
+
+/** How far a webhook has delivered the changes of a collection. */
+export interface WebhookPositionsTable {
+  webhook: string
+  collection: string
+  /** Epoch of the feed. */
+  epoch: string
+  /** Number of the last delivered change. */
+  number: number
+  /** Number of the last change of the message that failed and is sent again. */
+  pending: number | null
+  /** When this message was first sent. */
+  pending_at: number | null
+}
+
+/** A message of a webhook, for people and to deliver it again. */
+export interface WebhookDeliveriesTable {
+  id: string
+  webhook: string
+  /** When it was first sent. */
+  at: number
+  /** Null for a test. */
+  collection: string | null
+  epoch: string
+  /** Numbers between which its changes are. */
+  after: number
+  upto: number
+  attempts: number
+  /** JSON. */
+  request: string
+  /** JSON. */
+  outcome: string
+}
+
 /** Named values of the store, such as the id of this installation. */
 export interface SettingsTable {
   name: string
@@ -361,6 +458,11 @@ export interface Tables {
   schemas: SchemasTable
   document_indexes: DocumentIndexesTable
   index_entries: IndexEntriesTable
+  feeds: FeedsTable
+  feed_entries: FeedEntriesTable
+  webhooks: WebhooksTable
+  webhook_positions: WebhookPositionsTable
+  webhook_deliveries: WebhookDeliveriesTable
   counters: CountersTable
   people: PeopleTable
   sessions: SessionsTable

@@ -55,6 +55,7 @@ export const SETTINGS: Omit<Config, 'data'> = {
   secretKey: undefined,
   admins: [],
   trustedProxies: [],
+  webhookAllow: [],
   providers: [],
   acme: undefined,
 }

@@ -57,9 +57,9 @@ forEachEngine((engine) => {
       await expect(requireSecretKey(store, data, undefined)).rejects.toMatchObject({
         code: 'unavailable',
         message:
-          'The database contains provider tokens or keys of certificates, and the file of the key that encrypted them, ' +
+          'The database contains encrypted secrets, and the file of the key that encrypted them, ' +
           `${join(data, 'secret.key')}, is missing: restore it, or run "gatehouse secrets ` +
-          'discard" to delete them.',
+          'discard" to delete these secrets.',
       })
       expect(readdirSync(data)).toEqual([])
     })

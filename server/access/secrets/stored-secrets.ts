@@ -10,39 +10,37 @@ import { findSecretKey } from './secret-files.ts'
 
 /**
  * Checks that the secret key is the one that encrypted the secrets in the store. A missing key is
- * accepted only if the store holds no provider tokens and no keys of certificates.
+ * accepted only if the store holds no provider tokens, keys of certificates or secrets of webhooks.
  *
  * @param given the key from the environment.
- * @throws Failure `unavailable` if the key is missing or differs, and the store holds such secrets.
+ * @throws Failure `unavailable` if the key is missing or differs, and the store holds any.
  */
 export async function requireSecretKey(
   store: Store,
   data: string,
   given: Uint8Array | undefined,
 ): Promise<void> {
-  // Tokens of the local provider are not used after the sign-in.
-  const tokens = store.db
-    .selectFrom('people')
-    .select('access_token as secret')
-    .where('provider', '<>', OPERATOR.provider)
-    .where('access_token', 'is not', null)
-    .limit(1)
-  const certificates = store.db
-    .selectFrom('certificates')
-    .select('secret')
-    .where('secret', 'is not', null)
-    .limit(1)
-  const isEncrypted =
-    (await tokens.executeTakeFirst()) !== undefined ||
-    (await certificates.executeTakeFirst()) !== undefined
-  if (!isEncrypted) return
+  const hasSecret = async (prefix = '') => {
+    // Tokens of the local provider are not used after the sign-in.
+    const tokens = store.db
+      .selectFrom('people')
+      .select('access_token as secret')
+      .where('provider', '<>', OPERATOR.provider)
+      .where('access_token', 'like', `${prefix}%`)
+    const secrets = store.db
+      .selectFrom('webhooks')
+      .select('secret')
+      .where('secret', 'like', `${prefix}%`)
+    const keys = store.db
+      .selectFrom('certificates')
+      .select('secret')
+      .where('secret', 'like', `${prefix}%`)
+    return (await tokens.unionAll(secrets).unionAll(keys).limit(1).executeTakeFirst()) !== undefined
+  }
+  if (!(await hasSecret())) return
   const key = findSecretKey(data, given)
   if (key !== undefined) {
-    const pattern = `${createVault(key).prefix}%`
-    const withThisKey =
-      (await tokens.where('access_token', 'like', pattern).executeTakeFirst()) ??
-      (await certificates.where('secret', 'like', pattern).executeTakeFirst())
-    if (withThisKey !== undefined) return
+    if (await hasSecret(createVault(key).prefix)) return
   }
   const file = join(data, SECRET_KEY_FILE)
   const wrong =
@@ -51,14 +49,15 @@ export async function requireSecretKey(
       : `${given === undefined ? file : 'GATEHOUSE_SECRET_KEY'} is not the key that encrypted them: provide the original key`
   throw new Failure(
     'unavailable',
-    `The database contains provider tokens or keys of certificates, and ${wrong}, or run ` +
-      '"gatehouse secrets discard" to delete them.',
+    `The database contains encrypted secrets, and ${wrong}, or run "gatehouse secrets discard" to ` +
+      'delete these secrets.',
   )
 }
 
 /**
- * Deletes everything that the secret key encrypts: provider tokens, sign-ins in progress, and
- * certificates with their keys. Sessions and API tokens stay valid.
+ * Deletes everything that the secret key encrypts: provider tokens, sign-ins in progress,
+ * certificates with their keys, and the secrets of webhooks, which pauses them. Sessions and API
+ * tokens stay valid.
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {
   const none = { access_token: null }
@@ -73,6 +72,13 @@ export function discardSecrets(store: Store, record: Recorder, actor: Actor): Pr
       .execute()
     const names = ['certificate-authority', 'acme-account']
     await trx.deleteFrom('settings').where('name', 'in', names).execute()
+    await trx
+      .updateTable('webhooks')
+      .set({
+        ...{ secret: null, previous_secret: null, previous_until: null },
+        ...{ paused: 1, reason: 'Its secret was discarded. Renew the secret, then resume.' },
+      })
+      .execute()
     await record(trx, {
       actor,
       action: 'secret.discard',

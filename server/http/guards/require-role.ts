@@ -64,6 +64,8 @@ export interface RouteOptions {
    * databases than `_system`: for what belongs to the person.
    */
   readonly anyScope?: true
+  /** Whether the handler compares the scope of the caller with the database that it affects. */
+  readonly ownScope?: true
   /**
    * Requests to this route never count as use of the session, because the page sends them without
    * the user. On other routes a request sets {@link BACKGROUND_HEADER} for the same effect.
@@ -141,7 +143,15 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
   }
 
   return (needed, options = {}) => {
-    const { byToken, anyScope, background, inMemory = false, documents, readAhead } = options
+    const {
+      byToken,
+      anyScope,
+      ownScope,
+      background,
+      inMemory = false,
+      documents,
+      readAhead,
+    } = options
     const declared: Declared = {
       bySession: needed,
       byToken: byToken ?? needed,
@@ -152,7 +162,8 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
       if (needed === 'known') return
       if (documents && isPublic(c)) return
       authorize(principal, needed)
-      if (anyScope === undefined || principal.by === 'token') requireScopeOf(c, principal)
+      const isAnyScope = ownScope || (anyScope && principal.by === 'session')
+      if (!isAnyScope) requireScopeOf(c, principal)
       if (byToken !== undefined) authorizeToken(principal, byToken)
     }
     const authorizeAgain = async (c: Context<AppEnv>) => {

@@ -40,6 +40,16 @@ export const prefersCount = (c: Context<AppEnv>): boolean => prefers(c, 'count',
 /** Headers of a response whose body was omitted on request. */
 export const MINIMAL = { 'Preference-Applied': 'return=minimal' } as const
 
+/**
+ * Returns how long `Prefer: wait` (RFC 7240 §4.3) lets the server wait, s, at most `max`; undefined if
+ * the request does not have it.
+ */
+export function preferredWait(c: Context<AppEnv>, max: number): number | undefined {
+  const header = requestHeader(c, 'prefer')
+  const value = header && preferenceOf(header, 'wait')
+  return value && /^[0-9]{1,9}$/.test(value) ? Math.min(Number(value), max) : undefined
+}
+
 function prefers(c: Context<AppEnv>, name: string, value: string): boolean {
   const header = requestHeader(c, 'prefer')
   return header !== undefined && preferenceOf(header, name)?.toLowerCase() === value

@@ -9,6 +9,7 @@ import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { parseDescription } from '../../test-support/api-description.testing.ts'
 import { operationOf } from '../../test-support/expect-described.testing.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { type Receiver, startReceiver } from '../../webhooks/receiver.testing.ts'
 import { type ExampleRequest, examplesOf, requestsOf } from './examples.testing.ts'
 
 // Runs the examples of docs/http-api.md about conventions and documents in their order, with curl, and
@@ -28,11 +29,12 @@ const examples = [
 let node: TestNode
 let folder: string
 let blog: number
+let receiver: Receiver
 /** Variables of the page that hold a part of an earlier response. */
 const variables = new Map<string, string>()
 
 beforeAll(async () => {
-  node = await startForTest()
+  node = await startForTest({ webhookAllow: ['127.0.0.1'] })
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-examples-'))
   ;[blog = 0] = await freePorts(1)
 })
@@ -66,6 +68,16 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<void>>> = {
     await inBlog('DELETE', '/_index/articles/by-author')
     await inBlog('POST', '/users', { id: 'ann', email: 'a@example.org' })
     await createIndex('users/by-email', { fields: ['email'], unique: true })
+  },
+  'POST /_api/webhook': async () => {
+    receiver = await startReceiver()
+  },
+  'POST /_api/webhook/<name>/delivery/<id>/retry': async () => {
+    await inBlog('POST', '/articles', { id: 'hooks', title: 'Hooks' })
+    const delivered = async () => (await node.request('GET', '/_api/webhook/search/delivery')).json
+    await expect.poll(async () => (await delivered()).length).toBe(2)
+    variables.set('DELIVERY', (await delivered())[0].id)
+    await inBlog('DELETE', '/articles/hooks')
   },
   'GET /_job/<id>': async () => {
     const headers = { Prefer: 'respond-async' }
@@ -102,6 +114,7 @@ test('the responses to the examples of documents are those on the page', async (
     const text = command
       .replaceAll('127.0.0.1:8529', `127.0.0.1:${node.port}`)
       .replaceAll('127.0.0.1:8530', `127.0.0.1:${blog}`)
+      .replaceAll('127.0.0.1:9000', `127.0.0.1:${receiver?.port}`)
     const env = { ...process.env, TOKEN: node.token, ...Object.fromEntries(variables) }
     sent.push(...requestsOf(text.replace(/\$([A-Z]+)/g, (_, name) => variables.get(name) ?? '')))
     const { stdout } = await run('bash', ['-c', text], { cwd: folder, env })
@@ -161,6 +174,10 @@ function keepVariables(response: string): void {
   if (etag !== undefined) variables.set('ETAG', etag.trim())
   const listing = /^HTTP\/1.1 206 [\s\S]*^Location: \/_job\/(.*)$/im.exec(response)?.[1]
   if (listing !== undefined) variables.set('LISTING', listing.trim())
+  const last = /"last":"([^"]+)"/.exec(response)?.[1]
+  if (last !== undefined) variables.set('LAST', last)
+  const position = /.*"position":"([^"]+)"/s.exec(response)?.[1]
+  if (position !== undefined) variables.set('POSITION', position)
   const next = /^Link: <(.*)>; rel="next"/im.exec(response)?.[1]
   if (next !== undefined) variables.set('NEXT', next)
 }
@@ -168,7 +185,7 @@ function keepVariables(response: string): void {
 /** Returns what is compared of a response: the status and headers that the page shows, and the body. */
 function partsOf(text: string, kind: string, shown: string) {
   const lines = text.replaceAll('\r', '')
-  if (kind === '') return { body: lines.trimEnd() }
+  if (kind === '') return { body: withoutVolatile(lines.trimEnd()) }
   if (kind === 'json') return { body: bodyOf(lines) }
   const [head = '', body = ''] = split(lines)
   const [status = '', ...headers] = head.split('\n')
@@ -191,16 +208,21 @@ const bodyOf = (text: string): unknown =>
   text.trim() === '' ? undefined : JSON.parse(withoutVolatile(text))
 
 /**
- * Replaces what differs from run to run: tags, ids of jobs, cursors, times, and how far a cancelled
- * job came.
+ * Replaces what differs from run to run: tags, ids and secrets, cursors, times, positions, ports, and how far a
+ * cancelled job came.
  */
 const withoutVolatile = (text: string): string =>
   text
     .replace(/"state": ?"cancelled"[\s\S]*/, (part) =>
       part.replace(/"(done|found|created)": ?\d+/g, '"$1":0'),
     )
+    .replace(/\b[0-9a-f]{12}-(\d+)/g, '…-$1')
     .replace(/^etag: .*$/m, 'etag: …')
     .replace(/"etag":"[^,}]*"/g, '"etag":"…"')
+    .replace(/127\.0\.0\.1:\d+\/hook/g, '…')
+    .replace(/(whsec|msg)_[^"]*/g, '$1_…')
+    .replace(/"(revision|milliseconds)": ?\d+/g, '"$1":0')
+    .replace(/"webhook-timestamp": ?"\d+"/g, '"webhook-timestamp":""')
     .replace(/cursor=[^&>]*/g, 'cursor=…')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
     .replace(/(_job\/|"id": ?")[\w-]{22}\b/g, '$1…')

@@ -143,7 +143,10 @@ test('every migration creates the same tables and columns on both engines', asyn
       onTestFinished(() => store.close())
       const tables = await store.db.introspection.getTables()
       return Object.fromEntries(
-        tables.map((table) => [table.name, table.columns.map((column) => column.name).sort()]),
+        // Triggers write the entries of feeds, which no backup contains, and differ by engine.
+        tables
+          .filter(({ name }) => name !== 'feed_entries')
+          .map((table) => [table.name, table.columns.map((column) => column.name).sort()]),
       )
     }),
   )

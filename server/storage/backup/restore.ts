@@ -3,6 +3,8 @@ import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import type { Change } from '../changes/transactions.ts'
 import { KEY_FILES } from '../data-folder.ts'
+import type { EngineName } from '../engine.ts'
+import { createEpoch, createFeedTriggers } from '../feed-triggers.ts'
 import type { StoreLocation } from '../open.ts'
 import type { Tables } from '../tables.ts'
 import { checkStore } from './check-store.ts'
@@ -31,7 +33,7 @@ export function restore({ location, folder, record }: RestoreRequest): Promise<M
   return explainErrors('The backup could not be restored', async () => {
     const manifest = await checkBackup(folder)
     const adjust = async (trx: Change) => {
-      await adjustRestored(trx, Date.now())
+      await adjustRestored(trx, 'data' in location ? 'sqlite' : 'postgres', Date.now())
       await record(trx, manifest)
     }
     if ('data' in location) {
@@ -74,8 +76,14 @@ async function checkBackup(folder: string): Promise<Manifest> {
  * - Claims on jobs are released, so that the next node can continue them.
  * - Indexes of documents are built again, because a backup does not contain their entries.
  * - Proposed endpoints that no node had opened are deleted.
+ * - Feeds begin again with new epochs, because a backup does not contain their changes.
+ * - Webhooks are paused: the original may still run and deliver to the same receivers.
  */
-async function adjustRestored(trx: Transaction<Tables>, now: number): Promise<void> {
+async function adjustRestored(
+  trx: Transaction<Tables>,
+  engine: EngineName,
+  now: number,
+): Promise<void> {
   await trx
     .updateTable('counters')
     .set({ value: now })
@@ -89,4 +97,16 @@ async function adjustRestored(trx: Transaction<Tables>, now: number): Promise<vo
     .where('state', 'in', ['building', 'ready'])
     .execute()
   await trx.deleteFrom('endpoints').where('proposal', 'is not', null).execute()
+  await trx
+    .updateTable('webhooks')
+    .set({ paused: 1, reason: 'The database was restored from a backup.' })
+    .execute()
+  for (const { id } of await trx.selectFrom('feeds').select('id').execute()) {
+    await trx
+      .updateTable('feeds')
+      .set({ epoch: createEpoch(), first: 0, last: 0, bytes: 0 })
+      .where('id', '=', id)
+      .execute()
+    await createFeedTriggers(trx, engine)
+  }
 }

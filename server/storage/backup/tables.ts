@@ -15,6 +15,8 @@ import { allMigrations } from '../migrations/all-migrations.ts'
  */
 export const TRANSIENT_TABLES: readonly string[] = [
   'index_entries',
+  'feed_entries',
+  'webhook_deliveries',
   'nodes',
   'node_listeners',
   'sessions',

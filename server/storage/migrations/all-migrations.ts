@@ -26,6 +26,8 @@ import { policies } from './0023-policies.ts'
 import { groupRoles } from './0024-group-roles.ts'
 import { certificates } from './0025-certificates.ts'
 import { acme } from './0026-acme.ts'
+import { feeds } from './0027-feeds.ts'
+import { webhooks } from './0028-webhooks.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -59,5 +61,7 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0024-group-roles': groupRoles(),
     '0025-certificates': certificates(engine),
     '0026-acme': acme(),
+    '0027-feeds': feeds(engine),
+    '0028-webhooks': webhooks(engine),
   }
 }

@@ -7,6 +7,9 @@ import { postgresError } from './postgres-error.ts'
 /** Channel for {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
 const CHANNEL = 'gatehouse'
 
+/** Channel on which the trigger `feed_numbers` names the feed that has a new change. */
+const FEED_CHANNEL = 'gatehouse_feed'
+
 /** Query that reads the revision of the store. */
 export const REVISION_QUERY = "select value from counters where name = 'revision'"
 
@@ -44,11 +47,13 @@ export interface Notifications {
  * reloads everything after an interruption.
  *
  * @param onNotification called for each notification, and with `all` after a reconnect.
+ * @param onFeed called with the id of a feed that has changed; undefined after a reconnect: any.
  * @param onInterrupted called when the connection breaks or is closed because it does not respond.
  */
 export function listenForNotifications(
   connectionString: string,
   onNotification: (topic: NotificationTopic) => void,
+  onFeed: (feed?: number) => void,
   onInterrupted: () => void,
 ): Notifications {
   let client: pg.Client | undefined
@@ -77,13 +82,14 @@ export function listenForNotifications(
     })
     // Without a listener, the error would end the process. The 'end' event triggers the reconnect.
     next.on('error', () => {})
-    next.on('notification', ({ payload = '' }) =>
-      onNotification(isTopic(payload) ? payload : 'all'),
-    )
+    next.on('notification', ({ channel, payload = '' }) => {
+      if (channel === FEED_CHANNEL) onFeed(Number(payload))
+      else onNotification(isTopic(payload) ? payload : 'all')
+    })
     attempt = next
     try {
       await next.connect()
-      await next.query(`listen ${CHANNEL}`)
+      await next.query(`listen ${CHANNEL}; listen ${FEED_CHANNEL}`)
     } catch (error) {
       abort(next)
       throw postgresError(error)
@@ -102,6 +108,7 @@ export function listenForNotifications(
     try {
       await connect()
       onNotification('all')
+      onFeed()
     } catch {
       schedule(reconnect, Math.min(BACKOFF.first * 2 ** failures++, BACKOFF.longest))
     }

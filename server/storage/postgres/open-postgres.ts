@@ -56,6 +56,7 @@ export async function openPostgres(
   })
   let changed = false
   let notify: (topic: NotificationTopic) => void = () => {}
+  let feedChanged: (feed?: number) => void = () => {}
   let writeFailed: (failure: unknown) => void = () => {}
   const notifications = listenForNotifications(
     databaseUrl,
@@ -63,6 +64,7 @@ export async function openPostgres(
       if (topic === 'changes' || topic === 'all') changed = true
       notify(topic)
     },
+    (feed) => feedChanged(feed),
     // The node queries this connection periodically, so an outage is detected even when the node is
     // idle.
     () => health.checkNow(),
@@ -86,8 +88,9 @@ export async function openPostgres(
     prepareLookup: lookups.prepare,
     prepareChange: rowChanges.prepare,
     openSnapshot: () => openPostgresSnapshot(guarded),
-    async watch(onNotification) {
+    async watch(onNotification, onFeedChange) {
       notify = onNotification
+      feedChanged = onFeedChange
       if (role === 'node') await notifications.start()
     },
     changedOutside() {

@@ -13,6 +13,7 @@ export interface SqliteDriverConfig {
   readonly inFlight: InFlight
   /** Called with the failure of changes that SQLite rolled back. */
   readonly onWriteFailure: (failure: unknown) => void
+  readonly onCommit: () => void
 }
 
 /**
@@ -25,11 +26,14 @@ export class SqliteDriver implements Driver {
   readonly #writing: SqliteStatements
   readonly #reads: SqliteReads
 
-  constructor({ writer, reader, inFlight, onWriteFailure }: SqliteDriverConfig) {
+  constructor({ writer, reader, inFlight, onWriteFailure, onCommit }: SqliteDriverConfig) {
     this.#inFlight = inFlight
     this.#reads = new SqliteReads(reader)
     this.#commits = new GroupCommit(writer, {
-      onCommit: () => this.#reads.refresh(),
+      onCommit: () => {
+        this.#reads.refresh()
+        onCommit()
+      },
       onFailure: onWriteFailure,
     })
     this.#writing = new SqliteStatements(writer)

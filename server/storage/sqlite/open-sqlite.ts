@@ -111,6 +111,7 @@ function engineOf({
 }: Opened): Engine {
   const inFlight = new InFlight()
   let writeFailed: (failure: unknown) => void = () => {}
+  let committed: () => void = () => {}
   let outage: Outage | undefined
   const filesChanged = (missing: string | undefined) => {
     const reason = `${missing} was deleted, moved or replaced`
@@ -125,6 +126,7 @@ function engineOf({
     reader,
     inFlight,
     onWriteFailure: (failure) => writeFailed(failure),
+    onCommit: () => committed(),
   })
   const dialect: Dialect = {
     createAdapter: () => new GroupingAdapter(),
@@ -161,7 +163,8 @@ function engineOf({
         throw error
       }
     },
-    async watch() {
+    async watch(_, onFeedChange) {
+      committed = onFeedChange
       seen = version()
       watchFiles(filesChanged)
     },

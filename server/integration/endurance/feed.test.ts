@@ -1,0 +1,204 @@
+import { get } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import type { DocumentChange } from '../../contract/feed.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import {
+  killProcesses,
+  SECRETS,
+  type ServerProcess,
+  startProcess,
+  storeFlags,
+} from '../../test-support/server-process.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
+import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
+import { KILLS, pick, type Random, randomNumbers, SEED } from './settings.testing.ts'
+
+// Writers change documents on one node, or on two of PostgreSQL, which are killed. Followers read
+// the feed from random positions that they have seen, as pages, long polls and streams.
+
+/** Number of kills, and of changes around each. */
+const ROUNDS = Math.max(1, Math.floor(KILLS / 4))
+const CHANGES_PER_ROUND = Math.min(200, 5 * KILLS)
+const [WRITERS, FOLLOWERS] = [4, 3]
+const PATH = '/_feed/endurance/changes?include=document'
+
+/** Maximum time of a round on a busy machine, ms. */
+const ROUND = 60_000
+
+/** Sends a request to one of the nodes. */
+type CallAt = (
+  at: number,
+  ...parameters: [...Parameters<Call>, headers?: Record<string, string>]
+) => Promise<TestResponse>
+
+forEachEngine((engine) => {
+  // Before the database is removed.
+  afterEach(killProcesses)
+
+  test(
+    'followers have every change once and in order after kills, and the documents of the collection',
+    async () => {
+      const random = randomNumbers(SEED)
+      const location = engine.location()
+      const ports = await freePorts(engine.name === 'sqlite' ? 1 : 2)
+      const startAt = (at: number) => {
+        const flags = ['--node', `node-${at}`, '--endpoint', `tcp://127.0.0.1:${ports[at]}`]
+        return startProcess([...storeFlags(location), ...flags], { env: SECRETS })
+      }
+      const nodes: ServerProcess[] = []
+      for (const at of ports.keys()) nodes.push(await startAt(at))
+      const url = 'data' in location ? undefined : location.databaseUrl
+      const token = await makeToken({
+        data: 'data' in location ? location.data : '',
+        databaseUrl: url,
+      })
+      const authorization = { Authorization: `Bearer ${token}` }
+      const call: CallAt = (at, method, path, body, headers) =>
+        sendRequest(ports[at] ?? 0, method, path, {
+          ...(body === undefined ? {} : { body }),
+          headers: { ...authorization, ...headers },
+        })
+      const anywhere: Call = (...request) => call(random(ports.length), ...request)
+      await expect
+        .poll(async () => (await anywhere('PUT', '/_feed/endurance', {})).status)
+        .toBe(201)
+
+      const writers = Array.from({ length: WRITERS }, (_, at) =>
+        createDocumentWriter(`writer${at}`, randomNumbers(SEED + at)),
+      )
+      const followers = Array.from({ length: FOLLOWERS }, (_, at) =>
+        createFollower(call, ports, authorization, randomNumbers(SEED + 100 + at)),
+      )
+      for (let round = 0; round < ROUNDS; round++) {
+        let isDone = false
+        let made = 0
+        const following = followers.map(async (follower) => {
+          while (!isDone) await follower.step()
+        })
+        const killed = random(nodes.length)
+        const killAt = random(CHANGES_PER_ROUND)
+        let restarting: Promise<void> | undefined
+        const restart = async () => {
+          nodes[killed]?.signal('SIGKILL')
+          await nodes[killed]?.exit
+          nodes[killed] = await startAt(killed)
+        }
+        await Promise.all(
+          writers.map(async (writer) => {
+            while (made < CHANGES_PER_ROUND) {
+              if (await writer.write(anywhere)) made++
+              if (made >= killAt) restarting ??= restart()
+            }
+          }),
+        )
+        await restarting
+        isDone = true
+        await Promise.all(following)
+      }
+      const stored = await readAll(anywhere)
+      for (const writer of writers) writer.check(stored, true)
+      for (const follower of followers) {
+        await follower.finish()
+        expect(follower.replica()).toEqual(stored)
+        expect(follower.seen).toEqual(followers[0]?.seen)
+      }
+      const acknowledged = writers.reduce((sum, writer) => sum + writer.acknowledged, 0)
+      expect(followers[0]?.seen.length).toBeGreaterThanOrEqual(acknowledged)
+    },
+    ROUNDS * ROUND,
+  )
+})
+
+function createFollower(
+  call: CallAt,
+  ports: readonly number[],
+  headers: Record<string, string>,
+  random: Random,
+) {
+  const seen: DocumentChange[] = []
+  const all = ports.map((_, at) => at)
+
+  /** Compares changes after the `from`th with those seen before, and appends new ones. */
+  function take(from: number, changes: readonly DocumentChange[]): void {
+    for (const [at, change] of changes.entries()) {
+      const known = seen[from + at]
+      if (known === undefined) seen.push(change)
+      else expect(change).toEqual(known)
+    }
+  }
+
+  const pathAfter = (from: number, limit?: number) => {
+    const position = seen[from - 1]?.position
+    return `${PATH}${limit ? `&limit=${limit}` : ''}${position ? `&after=${position}` : ''}`
+  }
+
+  /** Reads a page; returns the number of its changes, or undefined without a response. */
+  async function readPage(from: number, limit: number, prefer = {}): Promise<number | undefined> {
+    const path = pathAfter(from, limit)
+    const response = await call(pick(random, all), 'GET', path, undefined, prefer).catch(() => {})
+    if (response === undefined || response.status === 503) return undefined
+    expect([response.status, response.text]).toEqual([200, response.text])
+    take(from, response.json)
+    return response.json.length
+  }
+
+  /** Reads some changes of a stream, and disconnects. */
+  function readStream(from: number, count: number): Promise<void> {
+    const port = ports[random(ports.length)] ?? 0
+    return new Promise((resolve, reject) => {
+      const options = {
+        ...{ port, path: pathAfter(from), agent: false },
+        headers: { ...headers, Accept: 'text/event-stream' },
+      }
+      const request = get(options, (response) => {
+        let text = ''
+        let at = from
+        response.on('data', (part) => {
+          text += part
+          const events = text.split('\n\n')
+          text = events.pop() ?? ''
+          const changes = events.flatMap((event) => {
+            const [, data] = /^data: (.+)$/m.exec(event) ?? []
+            return data === undefined ? [] : [JSON.parse(data) as DocumentChange]
+          })
+          try {
+            if (response.statusCode === 200) take(at, changes)
+          } catch (error) {
+            reject(error)
+          }
+          at += changes.length
+          if (at - from >= count) request.destroy()
+        })
+        response.on('error', () => {})
+        response.on('close', resolve)
+      })
+      request.on('error', () => resolve())
+      request.setTimeout(500, () => request.destroy())
+    })
+  }
+
+  return {
+    seen,
+    async step(): Promise<void> {
+      const from = random(3) === 0 ? random(seen.length + 1) : seen.length
+      const kind = random(3)
+      if (kind === 0) await readPage(from, 1 + random(20))
+      else if (kind === 1) await readPage(from, 1 + random(20), { Prefer: 'wait=1' })
+      else await readStream(from, 1 + random(30))
+    },
+    /** Reads up to the last change. */
+    async finish(): Promise<void> {
+      while ((await readPage(seen.length, 1000)) !== 0);
+    },
+    /** Returns the documents that result from the changes, by id. */
+    replica(): Map<string, number> {
+      const documents = new Map<string, number>()
+      for (const { id, change, document } of seen) {
+        if (change === 'deleted') documents.delete(id)
+        else documents.set(id, Number(document?.v))
+      }
+      return documents
+    },
+  }
+}
