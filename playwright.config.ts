@@ -9,6 +9,8 @@ const executablePath = chromiumPath()
  */
 export default defineConfig({
   testDir: 'e2e',
+  // `npm test` prints that they are skipped.
+  testIgnore: process.env.GATEHOUSE_TEST_PEBBLE === '1' ? [] : ['**/*.pebble.spec.ts'],
   outputDir: 'test-results',
   forbidOnly: Boolean(process.env.CI),
   fullyParallel: true,

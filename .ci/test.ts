@@ -94,7 +94,7 @@ async function unit(): Promise<Count> {
   const mounts = await hasMounts()
   if (!mounts) print('Skipped: *.mount.test.ts. File systems cannot be mounted.')
   const pebble = await findPebble()
-  if (!pebble) print('Skipped: *.pebble.test.ts. Pebble is not available.')
+  if (!pebble) print('Skipped: *.pebble.test.ts and *.pebble.spec.ts. Pebble is not available.')
   const bareRoot = await canCreateBareRoot()
   if (!bareRoot) print('Skipped: *.dpkg.test.ts. A bare Debian cannot be created.')
   return await runTests(

@@ -6,9 +6,8 @@ import { createServer, request as httpsRequest, type RequestOptions } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { vi } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
-import { WAIT } from '../../test-support/wait.testing.ts'
 import { createAuthority, issueCertificate } from '../x509.ts'
 
 /** Debian's Pebble, an ACME directory for tests, which validates every name at this machine. */
@@ -91,9 +90,16 @@ export async function startPebble(): Promise<Pebble> {
     response.writeHead(status, answered).end(body)
   })
   await once(server.listen(proxy, '127.0.0.1'), 'listening')
-  await vi.waitFor(() => send({ port: listen, path: '/dir' }), WAIT)
+  // Not `vi.waitFor`: Playwright loads this file too.
+  while (!(await answers(listen)) && pebble.exitCode === null) await pause(50)
   return result
 }
+
+const answers = (port: number): Promise<boolean> =>
+  send({ port, path: '/dir' }).then(
+    () => true,
+    () => false,
+  )
 
 async function send(options: RequestOptions, body?: Buffer) {
   const request = httpsRequest({

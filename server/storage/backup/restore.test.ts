@@ -80,7 +80,7 @@ forEachEngine({ empty: true }, (engine) => {
           'data' in location
             ? expect.stringContaining('Another Gatehouse process is using the data folder')
             : expect.stringMatching(
-                /^The database .* is not empty \(audit, .*requires a new, empty database/,
+                /^The database .* is not empty \(.*audit, .*requires a new, empty database/,
               ),
       })
       const store = await engine.open('tool')
