@@ -84,6 +84,7 @@ for (const role of ['viewer', 'operator'] as const) {
         ...(role === 'operator' ? ['Certificates'] : []),
         'Databases',
         'Documents',
+        ...(role === 'operator' ? ['Webhooks'] : []),
         'Activity',
       ])
 

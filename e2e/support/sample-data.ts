@@ -58,7 +58,7 @@ export async function openSampleData(
 }
 
 /**
- * Creates databases, documents, a schema, certificates and endpoints; returns the addresses of two of
+ * Creates databases, documents, a schema, a feed, a webhook, certificates and endpoints; returns the addresses of two of
  * them.
  */
 async function fill(gatehouse: Gatehouse, failed: string) {
@@ -77,6 +77,11 @@ async function fill(gatehouse: Gatehouse, failed: string) {
     { id: 'two', title: 'Two', tags: ['a', 'b'] },
   ])
   await gatehouse.put('/_db/blog/_index/articles/by-title', { fields: ['title'] })
+  await gatehouse.put('/_db/shop/_feed/orders', {})
+  await gatehouse.post(`${API}/webhook`, {
+    ...{ name: 'search', url: 'https://hook.example.org/' },
+    ...{ database: 'shop', collections: ['orders'] },
+  })
   for (const [endpoint, databases] of [
     [mapped, ['blog', 'shop', 'archive', 'news', 'wiki']],
     [failed, []],

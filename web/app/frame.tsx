@@ -22,6 +22,7 @@ import {
   IconHistory,
   IconPlugConnected,
   IconUsers,
+  IconWebhook,
 } from '../ui/icon/icons.tsx'
 import { navItemClass, Shell } from '../ui/layout/shell.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
@@ -36,6 +37,7 @@ const pages = [
   { to: '/certificates', label: 'Certificates', Icon: IconCertificate, needs: 'operator' },
   { to: '/databases', label: 'Databases', Icon: IconDatabase, needs: 'viewer' },
   { to: '/documents', label: 'Documents', Icon: IconFileText, needs: 'viewer' },
+  { to: '/webhooks', label: 'Webhooks', Icon: IconWebhook, needs: 'editor' },
   { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },
   { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },
 ] as const satisfies readonly { needs: Role; [more: string]: unknown }[]

@@ -8,6 +8,7 @@ import { certificateRoutes } from './routes/certificate-routes.tsx'
 import { databaseRoutes } from './routes/database-routes.tsx'
 import { documentRoutes } from './routes/document-routes.tsx'
 import { endpointRoutes } from './routes/endpoint-routes.tsx'
+import { webhookRoutes } from './routes/webhook-routes.tsx'
 
 const indexRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -27,6 +28,7 @@ export const router = createRouter({
     ...certificateRoutes,
     ...databaseRoutes,
     ...documentRoutes,
+    ...webhookRoutes,
     ...accessRoutes,
     ...activityRoutes,
   ]),

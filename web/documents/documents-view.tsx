@@ -13,6 +13,7 @@ import { useNarrowScreen } from '../ui/layout/use-narrow-screen.ts'
 import { copyText } from '../ui/text/copy-text.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
+import { LiveChanges } from './follow/live-changes.tsx'
 import { PlanLine } from './indexes/plan-line.tsx'
 import { isFilter } from './model/conditions.ts'
 import { fieldsOf } from './model/field-path.ts'
@@ -84,7 +85,9 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 collectionRef={collectionRef}
                 plan={isBefore ? undefined : query.data?.plan}
                 loading={isBefore}
-              />
+              >
+                <LiveChanges collectionRef={collectionRef} />
+              </PlanLine>
             )
           }
         />
@@ -236,7 +239,7 @@ function useRefresh(collectionRef: CollectionRef): () => void {
       )
 }
 
-/** Button that refetches the documents, because they have no live events. */
+/** Button that refetches the documents, because collections without a feed have no live changes. */
 function RefreshButton({ collectionRef }: { collectionRef: CollectionRef }) {
   const refresh = useRefresh(collectionRef)
   return (

@@ -13,7 +13,7 @@ import {
 import type { DocumentsSearch } from './documents-search.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
-// Documents emit no live events, so the queries refetch on mount and on focus.
+// Documents without a feed emit no live events, so the queries refetch on mount and on focus.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
 
 /** A page of a collection. */

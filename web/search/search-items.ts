@@ -48,6 +48,12 @@ const pages: readonly BuiltIn[] = [
   },
   { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
   { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
+  {
+    label: 'Webhooks',
+    target: { to: '/webhooks' },
+    also: 'deliveries notifications callbacks changes',
+    needs: 'editor',
+  },
   { label: 'People', target: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },
   {
     label: 'All tokens',
@@ -104,6 +110,12 @@ const actions: readonly BuiltIn[] = [
     target: { to: '/databases/import' },
     also: 'load restore file export ndjson',
     needs: 'operator',
+  },
+  {
+    label: 'Add webhook',
+    target: { to: '/webhooks/new' },
+    also: 'new create notification callback changes',
+    needs: 'editor',
   },
   { label: 'Create token', target: { to: '/me/new-token' }, also: 'new api key create' },
   { label: 'Show keyboard shortcuts', target: { act: 'keys' }, also: 'keyboard shortcuts help' },

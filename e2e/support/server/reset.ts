@@ -7,8 +7,8 @@ const list = async <T>(gatehouse: Gatehouse, resource: string) =>
   (await gatehouse.get(`${API}/${resource}`)).body as readonly T[]
 
 /**
- * Removes the endpoints, databases, certificates and tokens of a test with the API, and waits until its listeners
- * are closed. The audit log stays.
+ * Removes the endpoints, webhooks, databases, certificates and tokens of a test with the API, and waits
+ * until its listeners are closed. The audit log stays.
  *
  * @throws if the test has removed the first endpoint, or if a removal fails
  */
@@ -25,6 +25,9 @@ export async function resetGatehouse(gatehouse: Gatehouse): Promise<void> {
     if (endpoint !== own) await remove('endpoint', endpoint)
     else if (databases.length > 0)
       await gatehouse.post(`${API}/endpoint`, { endpoint, databases: [] })
+  }
+  for (const { name } of await list<{ name: string }>(gatehouse, 'webhook')) {
+    await remove('webhook', name)
   }
   for (const { name } of await list<{ name: string }>(gatehouse, 'database')) {
     if (name !== '_system') await remove('database', name)

@@ -6,6 +6,7 @@ import { ENDPOINT_MAP_VIEWS } from './endpoint-map.ts'
 import { ENDPOINT_VIEWS } from './endpoints.ts'
 import { OTHER_VIEWS } from './other.ts'
 import type { View } from './view.ts'
+import { WEBHOOK_VIEWS } from './webhooks.ts'
 
 /** Every page and dialog for people with a role, by area of the console. */
 export const AREAS: Readonly<Record<string, readonly View[]>> = {
@@ -14,6 +15,7 @@ export const AREAS: Readonly<Record<string, readonly View[]>> = {
   certificates: CERTIFICATE_VIEWS,
   databases: DATABASE_VIEWS,
   documents: DOCUMENT_VIEWS,
+  webhooks: WEBHOOK_VIEWS,
   access: ACCESS_VIEWS,
   'activity, own page, search and shortcuts': OTHER_VIEWS,
 }

@@ -71,6 +71,18 @@ export const DOCUMENT_VIEWS: readonly View[] = [
     shows: (page) => page.getByRole('form', { name: 'New filter' }),
   },
   {
+    name: 'documents: follow',
+    url: () => '/_console/documents/shop/orders/follow',
+    shows: (page) => page.getByText('Last position'),
+    changes: [/^Save$/, /^Turn off the feed$/],
+  },
+  {
+    name: 'documents: no feed',
+    url: () => `${ARTICLES}/follow`,
+    shows: (page) => page.getByText('articles has no feed.'),
+    changes: [/^Turn on the feed$/],
+  },
+  {
     name: 'document: open',
     url: () => `${ARTICLES}?open=one`,
     shows: (page) => dialog('Document one')(page).getByText('"title"'),

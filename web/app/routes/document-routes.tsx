@@ -52,6 +52,15 @@ const indexesRoute = createRoute({
   ),
 })
 
+const followRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documents/$database/$collection/follow',
+  component: lazyPage(
+    async () => (await import('../../documents/follow/follow-page.tsx')).FollowPage,
+    { what: 'the feed', heading: 'Documents' },
+  ),
+})
+
 // Proxies and browsers rewrite some ids in a path, so the id moves to the query.
 const documentRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -65,12 +74,13 @@ const documentRoute = createRoute({
   },
 })
 
-/** Pages and dialogs of documents, schemas and indexes. */
+/** Pages and dialogs of documents, schemas, indexes and feeds. */
 export const documentRoutes = [
   documentsRoute,
   databaseDocumentsRoute,
   collectionDocumentsRoute,
   schemaRoute,
   indexesRoute,
+  followRoute,
   documentRoute,
 ] as const

@@ -103,11 +103,11 @@ const withOwn = (names: readonly string[], own: string | undefined): string[] =>
   own === undefined || names.includes(own) ? [...names] : [own, ...names]
 
 /** A page of a collection, by the end of its path. */
-type CollectionTab = '' | '/indexes' | '/schema'
+type CollectionTab = '' | '/indexes' | '/schema' | '/follow'
 
 /**
- * Links between the documents, the indexes and the schema of a collection. Each page has its own,
- * so the focus moves to `main`.
+ * Links between the documents, the indexes, the schema and the feed of a collection. Each page has
+ * its own, so the focus moves to `main`.
  */
 function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
   const params = { database: collectionRef.database, collection: collectionRef.collection }
@@ -138,6 +138,14 @@ function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
         className={tabClass}
       >
         Schema
+      </Link>
+      <Link
+        ref={keepFocus}
+        to="/documents/$database/$collection/follow"
+        params={params}
+        className={tabClass}
+      >
+        Follow
       </Link>
     </Tabs>
   )

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import type { PropsWithChildren, ReactNode } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
@@ -24,12 +24,14 @@ export interface PlanLineProps {
 }
 
 /** The number of documents that match, on demand, and what the query read. */
-export function PlanLine({ collectionRef, plan, loading }: PlanLineProps) {
+export function PlanLine(props: PropsWithChildren<PlanLineProps>) {
+  const { collectionRef, plan, loading, children } = props
   const { search } = useDocumentsLocation()
   const isSlow = plan !== undefined && plan.index === undefined && plan.scanned >= SLOW_SCAN
   return (
     <div className={classes.line} tabIndex={-1}>
       <Count collectionRef={collectionRef} />
+      {children}
       {loading && (
         <span role="status" className={classes.loading}>
           Loading the documents…

@@ -15,6 +15,7 @@ export function GlobalKeys() {
   const { layer, close, toggle } = useLayer()
   const navigate = useNavigate()
   const mayCertify = useHasRole('operator')
+  const mayCall = useHasRole('editor')
   const mayAccess = useHasRole('admin')
   const go = (to: string) => () => void navigate({ to })
   useKeys('anywhere', {
@@ -24,6 +25,7 @@ export function GlobalKeys() {
     ...(mayCertify && { 'go-certificates': go('/certificates') }),
     'go-databases': go('/databases'),
     'go-documents': go('/documents'),
+    ...(mayCall && { 'go-webhooks': go('/webhooks') }),
     ...(mayAccess && { 'go-access': go('/access') }),
     'go-activity': go('/activity'),
   })

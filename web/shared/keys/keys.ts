@@ -41,6 +41,13 @@ export const KEYS = [
   },
   { id: 'go-databases', keys: ['G D'], where: 'anywhere', label: 'Go to Databases' },
   { id: 'go-documents', keys: ['G O'], where: 'anywhere', label: 'Go to Documents' },
+  {
+    id: 'go-webhooks',
+    keys: ['G W'],
+    where: 'anywhere',
+    label: 'Go to Webhooks',
+    needs: 'editor',
+  },
   { id: 'go-access', keys: ['G A'], where: 'anywhere', label: 'Go to Access', needs: 'admin' },
   { id: 'go-activity', keys: ['G V'], where: 'anywhere', label: 'Go to Activity' },
   {

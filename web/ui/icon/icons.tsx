@@ -183,4 +183,9 @@ export const IconUsers = createIcon(
   'M16 3.13a4 4 0 0 1 0 7.75',
   'M21 21v-2a4 4 0 0 0 -3 -3.85',
 )
+export const IconWebhook = createIcon(
+  'M4.876 13.61a4 4 0 1 0 6.124 3.39h6',
+  'M15.066 20.502a4 4 0 1 0 1.934 -7.502c-.706 0 -1.424 .179 -2 .5l-3 -5.5',
+  'M16 8a4 4 0 1 0 -8 0c0 1.506 .77 2.818 2 3.5l-3 5.5',
+)
 export const IconX = createIcon('M18 6l-12 12', 'M6 6l12 12')

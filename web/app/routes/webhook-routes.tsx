@@ -1,0 +1,25 @@
+import { createRoute } from '@tanstack/react-router'
+import { readWebhooksSearch } from '../../webhooks/webhooks-search.ts'
+import { rootRoute } from '../frame.tsx'
+import { lazyPage } from '../lazy-page.tsx'
+
+const loadPage = () => import('../../webhooks/webhooks-page.tsx')
+
+const webhooksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks',
+  validateSearch: readWebhooksSearch,
+  component: lazyPage(async () => (await loadPage()).WebhooksPage, {
+    what: 'the webhooks',
+    heading: 'Webhooks',
+  }),
+})
+
+const addWebhookRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
+  path: '/new',
+  component: lazyPage(async () => (await loadPage()).AddWebhookOutlet),
+})
+
+/** The page of webhooks and its dialog. */
+export const webhookRoutes = [webhooksRoute.addChildren([addWebhookRoute])] as const

@@ -1,0 +1,210 @@
+import { Button, UnstyledButton } from '@mantine/core'
+import type { PropsWithChildren } from 'react'
+import type { WebhookRecord } from '../../server/contract/webhook.ts'
+import { StateBadge } from '../ui/feedback/state-badge.tsx'
+import { IconChevronRight } from '../ui/icon/icons.tsx'
+import { keepFocus } from '../ui/layout/keep-focus.ts'
+import { type Column, RecordTable } from '../ui/table/record-table.tsx'
+import { exactTime, RelativeTime, TimeLeft } from '../ui/text/relative-time.tsx'
+import { useClock } from '../ui/text/use-clock.ts'
+import { DeliveryList } from './delivery-list.tsx'
+import { describeBehind, describeGaps, describeOutcome, states } from './describe-webhook.ts'
+import { useWebhooksLocation } from './use-webhooks-location.ts'
+import { usePauseWebhook, useResumeWebhook, useTestWebhook } from './webhook-requests.ts'
+import classes from './webhooks.module.css'
+
+/** Lists webhooks. Expanding a row shows the details, actions and deliveries of one. */
+export function WebhookTable({ webhooks }: { webhooks: readonly WebhookRecord[] }) {
+  const { search, toggle } = useWebhooksLocation()
+  const columns: readonly Column<WebhookRecord>[] = [
+    {
+      head: 'Name',
+      width: 176,
+      cell: ({ name }) => (
+        <UnstyledButton
+          className={classes.toggle}
+          aria-expanded={name === search.open}
+          aria-label={`${name}, details`}
+          onClick={() => toggle(name)}
+        >
+          <IconChevronRight size={14} stroke={1.75} />
+          <span className="mono">{name}</span>
+        </UnstyledButton>
+      ),
+    },
+    { head: 'State', width: 184, cell: (each) => <State webhook={each} /> },
+    { head: 'Progress', width: 216, cell: ({ behind }) => <Behind behind={behind} /> },
+    { head: 'Last response', width: 216, cell: (each) => <LastResponse webhook={each} /> },
+    { head: 'URL', cell: ({ url }) => <span className={`mono ${classes.url}`}>{url}</span> },
+  ]
+  return (
+    <RecordTable
+      caption="Webhooks"
+      records={webhooks}
+      columns={columns}
+      idOf={({ name }) => name}
+      detailOf={(each) =>
+        each.name === search.open ? <Details key={each.name} webhook={each} /> : undefined
+      }
+    />
+  )
+}
+
+function State({ webhook: { state, retryAt } }: { webhook: WebhookRecord }) {
+  const { badge, label } = states[state]
+  return retryAt === null ? (
+    <StateBadge state={badge} label={label} />
+  ) : (
+    <StateBadge
+      state={badge}
+      label={label}
+      detail={
+        <>
+          next attempt <TimeLeft until={retryAt} over="now" tabIndex={0} />
+        </>
+      }
+    />
+  )
+}
+
+function Behind({ behind }: Pick<WebhookRecord, 'behind'>) {
+  return useClock((now) => describeBehind(behind, now))
+}
+
+function LastResponse({ webhook: { lastResponse: last } }: { webhook: WebhookRecord }) {
+  if (last === null) return <span className="dim">No delivery yet</span>
+  return (
+    <span className={classes.lines}>
+      <span>
+        {last.status ?? 'No response'}, <RelativeTime time={last.at} tabIndex={0} />
+      </span>
+      {last.error !== undefined && <span className={classes.failed}>{last.error}</span>}
+    </span>
+  )
+}
+
+/** What a webhook sends, its actions, and its deliveries. */
+function Details({ webhook }: { webhook: WebhookRecord }) {
+  const { name, database, collections, filter, reason, previousSecretUntil } = webhook
+  const { openDialog } = useWebhooksLocation()
+  return (
+    // The focus moves here from a button that its own action removes.
+    <div className={classes.details} tabIndex={-1}>
+      {reason !== null && <p className={classes.failed}>{reason}</p>}
+      <dl className={classes.facts}>
+        <Fact term="Database" isCode>
+          {database}
+        </Fact>
+        <Fact term="Collections" isCode>
+          {collections.join(', ')}
+        </Fact>
+        {filter !== '' && (
+          <Fact term="Filter" isCode>
+            {filter}
+          </Fact>
+        )}
+        <Fact term="Created">
+          <RelativeTime time={webhook.created} tabIndex={0} /> by {webhook.creator}
+        </Fact>
+        {previousSecretUntil !== null && (
+          <Fact term="Secret">
+            The previous one also signs until {exactTime(Date.parse(previousSecretUntil))}
+          </Fact>
+        )}
+      </dl>
+      <div className={classes.actions}>
+        <PauseOrResume webhook={webhook} />
+        <Button variant="default" onClick={() => openDialog('edit', name)}>
+          Edit…
+        </Button>
+        <Button variant="default" onClick={() => openDialog('rotate', name)}>
+          Rotate secret…
+        </Button>
+        <Button
+          variant="subtle"
+          className={classes.delete}
+          onClick={() => openDialog('remove', name)}
+        >
+          Delete webhook
+        </Button>
+      </div>
+      <Test webhook={webhook} />
+      <DeliveryList name={name} />
+    </div>
+  )
+}
+
+/** Pauses or resumes a webhook, and reports the changes that were skipped. */
+function PauseOrResume({ webhook }: { webhook: WebhookRecord }) {
+  const pause = usePauseWebhook()
+  const resume = useResumeWebhook()
+  const { state } = webhook
+  const isBusy = pause.isPending || resume.isPending
+  const error = resume.error ?? pause.error
+  return (
+    <>
+      {state !== 'active' && (
+        <Button
+          ref={keepFocus}
+          variant="default"
+          aria-disabled={isBusy || undefined}
+          onClick={() => resume.mutate(webhook)}
+        >
+          {state === 'paused' ? 'Resume' : 'Try now'}
+        </Button>
+      )}
+      {state !== 'paused' && (
+        <Button
+          ref={keepFocus}
+          variant="default"
+          aria-disabled={isBusy || undefined}
+          onClick={() => {
+            resume.reset()
+            pause.mutate(webhook)
+          }}
+        >
+          Pause
+        </Button>
+      )}
+      <div role="alert" className={classes.report}>
+        {error !== null && <p className={classes.failed}>{error.message}</p>}
+        {describeGaps(resume.data?.gaps ?? []).map((gap) => (
+          <p key={gap} className="warning">
+            {gap}
+          </p>
+        ))}
+      </div>
+    </>
+  )
+}
+
+/** Sends a test, and shows the outcome. */
+function Test({ webhook }: { webhook: WebhookRecord }) {
+  const test = useTestWebhook()
+  const { data, error } = test
+  return (
+    <div className={classes.test}>
+      <Button
+        variant="default"
+        aria-disabled={test.isPending || undefined}
+        onClick={() => test.mutate(webhook)}
+      >
+        {test.isPending ? 'Sending…' : 'Send a test'}
+      </Button>
+      <p role="status" className={data?.delivered === false || error ? classes.failed : undefined}>
+        {error?.message}
+        {data !== undefined &&
+          (data.delivered
+            ? `The test arrived: ${describeOutcome(data.outcome)}.`
+            : `The test failed: ${describeOutcome(data.outcome)}.`)}
+      </p>
+    </div>
+  )
+}
+
+const Fact = (props: PropsWithChildren<{ term: string; isCode?: boolean }>) => (
+  <div>
+    <dt>{props.term}</dt>
+    <dd className={props.isCode ? 'mono' : undefined}>{props.children}</dd>
+  </div>
+)
