@@ -1,11 +1,11 @@
-import { Button, UnstyledButton } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { PropsWithChildren, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
-import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { OverflowNames } from '../ui/table/overflow-names.tsx'
+import { DetailsToggle, Fact, Facts } from '../ui/table/record-details.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { capitalize } from '../ui/text/capitalize.ts'
 import { CopyLine } from '../ui/text/copy-line.tsx'
@@ -33,15 +33,7 @@ export function CertificateTable({ certificates }: { certificates: readonly Cert
       head: 'Name',
       width: 144,
       cell: ({ name }) => (
-        <UnstyledButton
-          className={classes.toggle}
-          aria-expanded={name === search.open}
-          aria-label={`${name}, details`}
-          onClick={() => toggle(name)}
-        >
-          <IconChevronRight size={14} stroke={1.75} />
-          <span className="mono">{name}</span>
-        </UnstyledButton>
+        <DetailsToggle name={name} isOpen={name === search.open} onToggle={() => toggle(name)} />
       ),
     },
     { head: 'Names', cell: ({ current }) => <Names names={current?.names ?? []} /> },
@@ -153,7 +145,7 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
     : {}
   return (
     <div className={classes.details}>
-      <dl className={classes.facts}>
+      <Facts>
         <Fact term="Source">
           {capitalize(kinds[kind])}
           {readOnly && ', from the command line'}
@@ -187,7 +179,7 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
         <Fact term="Used by">
           {endpoints.length === 0 ? 'No endpoint' : <EndpointList endpoints={endpoints} />}
         </Fact>
-      </dl>
+      </Facts>
       {current !== null && <CopyLine label="Fingerprint (SHA-256)" text={current.fingerprint} />}
       <div className={classes.actions}>
         {isRenewable && (
@@ -230,10 +222,3 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
     </div>
   )
 }
-
-const Fact = (props: PropsWithChildren<{ term: string; isCode?: boolean }>) => (
-  <div>
-    <dt>{props.term}</dt>
-    <dd className={props.isCode ? 'mono' : undefined}>{props.children}</dd>
-  </div>
-)

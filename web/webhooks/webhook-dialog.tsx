@@ -177,7 +177,7 @@ function WebhookFields(props: { form: DraftForm<WebhookDraft>; error: Error | nu
         placeholder="articles"
         {...form.getInputProps('collections')}
       />
-      {lacksFeed && form.errors.collections !== undefined && <TurnOnFeeds form={form} />}
+      {lacksFeed && form.errors.collections === error.message && <TurnOnFeeds form={form} />}
       <CodeInput
         label="Filter"
         description="Optional. A query as in a listing. A document that no longer matches is sent as deleted."

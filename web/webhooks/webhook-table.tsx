@@ -1,9 +1,8 @@
-import { Button, UnstyledButton } from '@mantine/core'
-import type { PropsWithChildren } from 'react'
+import { Button } from '@mantine/core'
 import type { WebhookRecord } from '../../server/contract/webhook.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
-import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
+import { DetailsToggle, Fact, Facts } from '../ui/table/record-details.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { exactTime, RelativeTime, TimeLeft } from '../ui/text/relative-time.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
@@ -21,15 +20,7 @@ export function WebhookTable({ webhooks }: { webhooks: readonly WebhookRecord[] 
       head: 'Name',
       width: 176,
       cell: ({ name }) => (
-        <UnstyledButton
-          className={classes.toggle}
-          aria-expanded={name === search.open}
-          aria-label={`${name}, details`}
-          onClick={() => toggle(name)}
-        >
-          <IconChevronRight size={14} stroke={1.75} />
-          <span className="mono">{name}</span>
-        </UnstyledButton>
+        <DetailsToggle name={name} isOpen={name === search.open} onToggle={() => toggle(name)} />
       ),
     },
     { head: 'State', width: 184, cell: (each) => <State webhook={each} /> },
@@ -91,7 +82,7 @@ function Details({ webhook }: { webhook: WebhookRecord }) {
     // The focus moves here from a button that its own action removes.
     <div className={classes.details} tabIndex={-1}>
       {reason !== null && <p className={classes.failed}>{reason}</p>}
-      <dl className={classes.facts}>
+      <Facts>
         <Fact term="Database" isCode>
           {database}
         </Fact>
@@ -111,7 +102,7 @@ function Details({ webhook }: { webhook: WebhookRecord }) {
             The previous one also signs until {exactTime(Date.parse(previousSecretUntil))}
           </Fact>
         )}
-      </dl>
+      </Facts>
       <div className={classes.actions}>
         <PauseOrResume webhook={webhook} />
         <Button variant="default" onClick={() => openDialog('edit', name)}>
@@ -201,10 +192,3 @@ function Test({ webhook }: { webhook: WebhookRecord }) {
     </div>
   )
 }
-
-const Fact = (props: PropsWithChildren<{ term: string; isCode?: boolean }>) => (
-  <div>
-    <dt>{props.term}</dt>
-    <dd className={props.isCode ? 'mono' : undefined}>{props.children}</dd>
-  </div>
-)

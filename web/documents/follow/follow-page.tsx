@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type PropsWithChildren, useState } from 'react'
+import { useState } from 'react'
 import type { FeedView } from '../../../server/contract/feed.ts'
 import { ignoreMissing, pollWhileSignedIn } from '../../api/client.ts'
 import { feedQuery, removeFeed, setFeed } from '../../api/feed.ts'
@@ -14,6 +14,7 @@ import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { Section } from '../../ui/layout/section.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
+import { Fact, Facts } from '../../ui/table/record-details.tsx'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
 import { formatBytes, formatCount } from '../../ui/text/format-number.ts'
 import { CollectionHead } from '../choose/collection-head.tsx'
@@ -23,7 +24,7 @@ import { followWithCurl, followWithJavaScript } from './follow-code.ts'
 import classes from './follow-page.module.css'
 
 /** Poll interval of the positions and followers, ms. */
-const POLL_MS = 5_000
+const POLL_MS = 2_000
 
 /** Offered times for which a feed keeps changes. */
 const RETAINS = [
@@ -97,12 +98,14 @@ function Off({ collectionRef }: { collectionRef: CollectionRef }) {
 
 function On({ collectionRef, feed }: { collectionRef: CollectionRef; feed: FeedView }) {
   const { retain, first, last, changes, bytes, followers } = feed
+  // Fixed, so that the code can be selected and copied while the feed moves on.
+  const [from] = useState(last)
   const mayChange = useHasRole('editor')
   const offered = RETAINS.find(([value]) => value === retain)
   return (
     <div className={classes.page} tabIndex={-1}>
       <Section title="Feed">
-        <dl className={classes.facts}>
+        <Facts>
           <Fact term="Keeps changes for">{offered?.[1] ?? retain}</Fact>
           <Fact term="Kept changes">
             {formatCount(changes)}, {formatBytes(bytes)}
@@ -114,7 +117,7 @@ function On({ collectionRef, feed }: { collectionRef: CollectionRef; feed: FeedV
             {last}
           </Fact>
           <Fact term="Followers">{formatCount(followers)} on this node</Fact>
-        </dl>
+        </Facts>
         {mayChange && <Settings key={retain} collectionRef={collectionRef} retain={retain} />}
       </Section>
       <Section
@@ -124,12 +127,12 @@ function On({ collectionRef, feed }: { collectionRef: CollectionRef; feed: FeedV
         <div className={classes.code}>
           <CopyLine
             label="curl"
-            text={followWithCurl(collectionRef, location.origin, last)}
+            text={followWithCurl(collectionRef, location.origin, from)}
             name="the command"
           />
           <CopyLine
             label="JavaScript"
-            text={followWithJavaScript(collectionRef, location.origin, last)}
+            text={followWithJavaScript(collectionRef, location.origin, from)}
             name="the JavaScript"
           />
         </div>
@@ -206,13 +209,6 @@ function Failure({ error }: { error: Error | null }) {
     </p>
   )
 }
-
-const Fact = (props: PropsWithChildren<{ term: string; isCode?: boolean }>) => (
-  <div>
-    <dt>{props.term}</dt>
-    <dd className={props.isCode ? 'mono' : undefined}>{props.children}</dd>
-  </div>
-)
 
 /** Turns the feed of a collection on, or changes how long it keeps changes. */
 function useSetFeed(collectionRef: CollectionRef) {
