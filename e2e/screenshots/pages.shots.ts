@@ -203,6 +203,49 @@ async function makeTokens(gatehouse: Gatehouse): Promise<void> {
   }
 }
 
+test('webhooks', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/webhooks')
+  await expect(page.getByText('There are no webhooks yet')).toBeVisible()
+  await shoot(page, 'webhooks-first')
+  await gatehouse.post(`${SYSTEM}/database`, { name: 'blog' })
+  await gatehouse.put('/_db/blog/_feed/articles', {})
+  for (const name of ['search', 'archive', 'mail']) {
+    await gatehouse.post(`${SYSTEM}/webhook`, {
+      ...{ name, url: `https://${name}.example.org/hook`, filter: 'year:gte=2000' },
+      ...{ database: 'blog', collections: ['articles'] },
+    })
+  }
+  await page.route(`**${SYSTEM}/webhook`, async (route) => {
+    const response = await route.fetch()
+    if (route.request().method() !== 'GET') return route.fulfill({ response })
+    const records = await response.json()
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    const [archive, mail] = records
+    archive.state = 'failing'
+    archive.behind = { changes: 412, oldest: at(-3) }
+    archive.lastResponse = { status: 500, at: at(-1), error: 'The response was 500.' }
+    archive.retryAt = at(5)
+    mail.state = 'paused'
+    mail.reason = 'Paused by ada.'
+    mail.behind = { changes: 3, oldest: at(-90) }
+    await route.fulfill({ response, json: records })
+  })
+  await open(page, '/webhooks', 'archive')
+  await shoot(page, 'webhooks-full')
+  await open(page, '/webhooks?open=mail', 'Paused by ada.')
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByText(/The test failed/).waitFor()
+  await page.getByText(/^Test, /).click()
+  await shoot(page, 'webhooks-details')
+  await open(page, '/webhooks/new', 'Add a webhook')
+  await shoot(page, 'webhooks-add')
+  await open(page, '/documents/blog/articles/follow', 'Last position')
+  await shoot(page, 'documents-follow')
+  await open(page, '/documents/blog/notes/follow', 'notes has no feed.')
+  await shoot(page, 'documents-follow-off')
+  await loadingAndFailed(page, '/webhooks', '**/_api/webhook')
+})
+
 test('activity', async ({ page, gatehouse }, { parallelIndex }) => {
   const sample = await createSampleData(gatehouse, parallelIndex)
   await fakeTrafficHistory(page)

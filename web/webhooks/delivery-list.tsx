@@ -54,11 +54,11 @@ function Delivery({ webhook, delivery }: { webhook: string; delivery: WebhookDel
         />
       </summary>
       <div className={classes.exchange}>
-        <Message title="Request" message={request} />
+        <Message title="Request" id={id} message={request} />
         {outcome.response === null ? (
           <p className={classes.failed}>{outcome.error ?? 'There was no response.'}</p>
         ) : (
-          <Message title={`Response: ${outcome.status}`} message={outcome.response} />
+          <Message title={`Response: ${outcome.status}`} id={id} message={outcome.response} />
         )}
         <div className={classes.test}>
           <Button
@@ -82,12 +82,12 @@ function Delivery({ webhook, delivery }: { webhook: string; delivery: WebhookDel
 }
 
 /** The headers and the beginning of the body of a request or response. */
-function Message(props: { title: string; message: WebhookDelivery['request'] }) {
-  const { title, message } = props
+function Message(props: { title: string; id: string; message: WebhookDelivery['request'] }) {
+  const { title, id, message } = props
   const { headers, body, bytes } = message
   const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`)
   return (
-    <section aria-label={title}>
+    <section aria-label={`${title}, ${id}`}>
       <h3 className={classes.heading}>
         {title} <span className="dim">{formatBytes(bytes)}</span>
       </h3>
