@@ -73,36 +73,26 @@ export function useEditWebhook() {
   })
 }
 
-export function usePauseWebhook() {
+/** A change of a webhook, such as "paused". */
+function useChange<T>(done: string, send: (webhook: Known) => Promise<T>) {
   const onSettled = useRefetch()
   return useReportedMutation({
-    change: ({ name }: Known) => ({ what: `Webhook ${name}`, done: 'paused' }),
-    mutationFn: (webhook) => readJson(route.pause.$post(...asKnown(webhook))),
-    onSuccess: ({ name }) => showToast({ text: `Webhook ${name} paused`, name }),
+    change: ({ name }: Known) => ({ what: `Webhook ${name}`, done }),
+    mutationFn: send,
+    onSuccess: (_, { name }) => showToast({ text: `Webhook ${name} ${done}`, name }),
     onSettled,
   })
 }
+
+export const usePauseWebhook = () =>
+  useChange('paused', (webhook) => readJson(route.pause.$post(...asKnown(webhook))))
 
 /** Continues the deliveries of a webhook that is paused, or repeats the failed one now. */
-export function useResumeWebhook() {
-  const onSettled = useRefetch()
-  return useReportedMutation({
-    change: ({ name }: Known) => ({ what: `Webhook ${name}`, done: 'resumed' }),
-    mutationFn: (webhook) => readJson(route.resume.$post(...asKnown(webhook))),
-    onSuccess: (_, { name }) => showToast({ text: `Webhook ${name} resumed`, name }),
-    onSettled,
-  })
-}
+export const useResumeWebhook = () =>
+  useChange('resumed', (webhook) => readJson(route.resume.$post(...asKnown(webhook))))
 
-export function useDeleteWebhook() {
-  const onSettled = useRefetch()
-  return useReportedMutation({
-    change: ({ name }: Known) => ({ what: `Webhook ${name}`, done: 'deleted' }),
-    mutationFn: (webhook) => ignoreMissing(readJson(route.$delete(...asKnown(webhook)))),
-    onSuccess: (_, { name }) => showToast({ text: `Webhook ${name} deleted`, name }),
-    onSettled,
-  })
-}
+export const useDeleteWebhook = () =>
+  useChange('deleted', (webhook) => ignoreMissing(readJson(route.$delete(...asKnown(webhook)))))
 
 /** Sends a test, and resolves with the response of the receiver. */
 export function useTestWebhook() {

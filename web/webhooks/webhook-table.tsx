@@ -43,19 +43,12 @@ export function WebhookTable({ webhooks }: { webhooks: readonly WebhookRecord[] 
 
 function State({ webhook: { state, retryAt } }: { webhook: WebhookRecord }) {
   const { badge, label } = states[state]
-  return retryAt === null ? (
-    <StateBadge state={badge} label={label} />
-  ) : (
-    <StateBadge
-      state={badge}
-      label={label}
-      detail={
-        <>
-          next attempt <TimeLeft until={retryAt} over="now" tabIndex={0} />
-        </>
-      }
-    />
+  const detail = retryAt !== null && (
+    <>
+      next attempt <TimeLeft until={retryAt} over="now" tabIndex={0} />
+    </>
   )
+  return <StateBadge state={badge} label={label} detail={detail} />
 }
 
 function Behind({ behind }: Pick<WebhookRecord, 'behind'>) {
