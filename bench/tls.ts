@@ -157,8 +157,10 @@ function cpuTime(pid: number): number {
   return (Number(values[11]) + Number(values[12])) * 10
 }
 
-const residentMemory = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+/** Resident memory of a process, KiB. */
+function residentMemory(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+}
 
 async function startSecureGatehouse(): Promise<Secured> {
   const store = await storeEndpoints(1)
