@@ -88,7 +88,7 @@ test('A policy is edited, tested, saved, compared after a conflict, and undone',
   await expect(policyOf(page, address)).toContainText('Each client can send 5 requests per second')
   expect(await stored(gatehouse, address)).toEqual({ rateLimit: { requestsPerSecond: 5 } })
 
-  // Someone else removes the endpoint meanwhile: no policy is stored for it.
+  // Another person removes the endpoint while the form is open, so no policy is stored for it.
   await policyOf(page, address).getByRole('button', { name: 'Edit policy' }).click()
   await form.getByLabel('Note', { exact: true }).fill('Mine')
   await gatehouse.delete(`${API}/endpoint?${new URLSearchParams({ endpoint: address })}`)

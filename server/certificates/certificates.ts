@@ -526,7 +526,7 @@ function requireDirectory(acme: AcmeConfig | undefined): void {
   const reason =
     acme === undefined
       ? 'no ACME directory is configured'
-      : `nobody has agreed to the terms of ${acme.directory}`
+      : `GATEHOUSE_ACME_TERMS does not agree to the terms of ${acme.directory}`
   throw new Failure('conflict', `Certificates cannot be ordered: ${reason}. ${HOW_TO_ORDER}`, {
     field: '/kind',
   })

@@ -186,7 +186,7 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
         bytes: new Uint8Array(await file.arrayBuffer()),
       }))
       const values = files.length === 0 ? { pfx: null } : readFiles(await Promise.all(read))
-      // Other files may have been chosen meanwhile.
+      // Other files may have been chosen while these were read.
       if (own !== latest.current) return
       setError(undefined)
       form.setValues(values)
