@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { addBlog } from './support/add-blog.ts'
 import { consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expect, type Gatehouse, test } from './support/server/gatehouse.ts'
 
@@ -17,16 +18,6 @@ const pathOf = (address: string) => `${API}/policy?${new URLSearchParams({ endpo
 /** Returns the stored policy; undefined if the defaults apply. */
 const stored = async (gatehouse: Gatehouse, address: string) =>
   ((await gatehouse.get(pathOf(address))).body as { policy?: unknown }).policy
-
-/** Adds an endpoint for a database with a document; returns its address and the document's URL. */
-async function addBlog(gatehouse: Gatehouse) {
-  const port = await gatehouse.freePort()
-  const address = `tcp://127.0.0.1:${port}`
-  await gatehouse.post(`${API}/database`, { name: 'blog' })
-  await gatehouse.post('/_db/blog/articles', { id: 'one', title: 'One' })
-  await gatehouse.post(`${API}/endpoint`, { endpoint: address, databases: ['blog'] })
-  return { address, url: `http://127.0.0.1:${port}/articles/one` }
-}
 
 test('A policy is edited, tested, saved, compared after a conflict, and undone', async ({
   page,
