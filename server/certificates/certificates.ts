@@ -523,7 +523,7 @@ function requireDirectory(acme: AcmeConfig | undefined): void {
   const reason =
     acme === undefined
       ? 'no ACME directory is configured'
-      : `GATEHOUSE_ACME_TERMS does not agree to the terms of ${acme.directory}`
+      : `the terms of ${acme.directory} have not been accepted`
   throw new Failure('conflict', `Certificates cannot be ordered: ${reason}. ${HOW_TO_ORDER}`, {
     field: '/kind',
   })
