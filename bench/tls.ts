@@ -49,6 +49,10 @@ writeFileSync(files.cert, certificate)
 writeFileSync(files.key, key)
 
 const gatehouse = await startSecureGatehouse()
+// First: the memory of earlier connections would be used again.
+const kilobytes = await measureIdle(gatehouse)
+print(`memory of an idle TLS connection   ${kilobytes.toFixed(1)} KiB`)
+addFigure({ what: 'memory of an idle TLS connection, KiB', value: kilobytes.toFixed(1) })
 const subjects = [gatehouse, await startSecureCaddy()] as const
 const rates = new Map<string, number[]>()
 const costs = new Map<string, number[]>()
@@ -86,9 +90,6 @@ for (const kind of ['full', 'resumed']) {
     isMet,
   })
 }
-const kilobytes = await measureIdle(gatehouse)
-print(`memory of an idle TLS connection   ${kilobytes.toFixed(1)} KiB`)
-addFigure({ what: 'memory of an idle TLS connection, KiB', value: kilobytes.toFixed(1) })
 printEnd()
 process.exit()
 
@@ -157,8 +158,10 @@ function cpuTime(pid: number): number {
   return (Number(values[11]) + Number(values[12])) * 10
 }
 
-const residentMemory = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+/** Resident memory of a process, KiB. */
+function residentMemory(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+}
 
 async function startSecureGatehouse(): Promise<Secured> {
   const store = await storeEndpoints(1)

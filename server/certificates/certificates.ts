@@ -1,13 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { constants, unwatchFile, watchFile } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
-import { isIP } from 'node:net'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { domainToASCII } from 'node:url'
+import { unwatchFile, watchFile } from 'node:fs'
+import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
-import type { InvalidPart } from '../contract/acknowledgement.ts'
 import {
-  CERTIFICATE_BYTES,
   type CertificateFiles,
   type CertificateInfo,
   type CertificateInput,
@@ -17,7 +12,7 @@ import {
 import type { LiveEvent } from '../contract/event.ts'
 import { invariant } from '../contract/invariant.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
-import { Failure, systemCode } from '../failure.ts'
+import { Failure } from '../failure.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Change } from '../storage/changes/transactions.ts'
@@ -34,6 +29,8 @@ import {
   type Secret,
   splitCertificates,
 } from './check-certificate.ts'
+import { readPair, readTexts } from './files.ts'
+import { parseNames, parseOrdered } from './names.ts'
 import {
   authorityKey,
   type CertificateChange,
@@ -526,34 +523,9 @@ function requireDirectory(acme: AcmeConfig | undefined): void {
   const reason =
     acme === undefined
       ? 'no ACME directory is configured'
-      : `nobody has agreed to the terms of ${acme.directory}`
+      : `the terms of ${acme.directory} have not been accepted`
   throw new Failure('conflict', `Certificates cannot be ordered: ${reason}. ${HOW_TO_ORDER}`, {
     field: '/kind',
-  })
-}
-
-/**
- * Checks that an ACME directory can validate names.
- *
- * @throws Failure `invalid` with all problems.
- */
-function parseOrdered(names: string[], challenge: string | undefined): string[] {
-  const errors = names.flatMap((name, at) =>
-    name.startsWith('*.')
-      ? { field: `/names/${at}`, reason: 'is a wildcard, which needs a challenge over DNS' }
-      : isIP(name) !== 0 && challenge === 'tls-alpn-01'
-        ? { field: `/names/${at}`, reason: 'is an IP address; tls-alpn-01 validates only names' }
-        : [],
-  )
-  if (errors.length > 0) throw invalidNames(errors)
-  return names
-}
-
-function invalidNames(errors: InvalidPart[]): Failure {
-  const sentences = errors.map(({ field = '', reason }) => `${field.slice(1)}: ${reason}`)
-  return new Failure('invalid', `The names are invalid. ${sentences.join('; ')}.`, {
-    field: errors[0]?.field,
-    errors,
   })
 }
 
@@ -566,79 +538,9 @@ function renewalOf({ notBefore, notAfter }: CertificateInfo): number {
 const filesOf = (configured: CertificatesDeps['configured']): CertificateFiles | undefined =>
   configured && { certificate: configured.cert, key: configured.key }
 
-/** Reads a certificate and its key from files, and checks that they fit. */
-async function readPair(files: CertificateFiles) {
-  const texts = await readTexts(files)
-  createSecureContext({ cert: texts.certificate, key: texts.key })
-  return texts
-}
-
-async function readTexts({ certificate, key }: CertificateFiles) {
-  return {
-    certificate: await readText('/certificate', certificate),
-    key: await readText('/key', key),
-  }
-}
-
-/**
- * Reads a small regular file.
- *
- * @throws Failure `invalid`
- */
-async function readText(field: string, path: string): Promise<string> {
-  const wrong = (reason: string, code?: string) =>
-    new Failure('invalid', `${path} ${reason}.`, {
-      field,
-      ...(code !== undefined && { systemCode: code }),
-    })
-  let handle: FileHandle | undefined
-  try {
-    // Without waiting for a writer, if it is a named pipe.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stats = await handle.stat()
-    if (!stats.isFile()) throw wrong('is not a file')
-    if (stats.size > CERTIFICATE_BYTES) throw wrong('is larger than 256 KiB')
-    return await handle.readFile('utf8')
-  } catch (error) {
-    if (error instanceof Failure) throw error
-    throw wrong(`cannot be read: ${systemCode(error) ?? 'unknown error'}`, systemCode(error))
-  } finally {
-    await handle?.close()
-  }
-}
-
 async function infoOf(certificate: string): Promise<CertificateInfo> {
   const [first = certificate] = splitCertificates(certificate)
   const info = await readInfo(new X509Certificate(first))
   if (info === undefined) throw new Failure('invalid', 'The certificate is malformed.')
   return info
-}
-
-/**
- * Returns DNS names in ASCII and IP addresses, without duplicates.
- *
- * @throws Failure `invalid` with all problems.
- */
-function parseNames(names: readonly string[]): string[] {
-  const parsed = names.map((name) => (isIP(name) !== 0 && !name.includes('%') ? name : toDns(name)))
-  const errors = parsed.flatMap((name, at) =>
-    name === undefined
-      ? {
-          field: `/names/${at}`,
-          reason: `${JSON.stringify(names[at])} is neither a DNS name nor an IP address`,
-        }
-      : [],
-  )
-  if (errors.length > 0) throw invalidNames(errors)
-  return [...new Set(parsed.filter((name) => name !== undefined))]
-}
-
-function toDns(name: string): string | undefined {
-  const prefix = name.startsWith('*.') ? '*.' : ''
-  const ascii = domainToASCII(name.slice(prefix.length))
-  const isName =
-    ascii.length <= 253 &&
-    isIP(ascii) === 0 &&
-    ascii.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
-  return isName ? prefix + ascii : undefined
 }

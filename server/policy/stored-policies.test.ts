@@ -15,7 +15,9 @@ forEachEngine((engine) => {
       writePolicy(store, record, { address, policy: { note }, actor, tryUntil })
     await write('before')
     await write('tried', 1_000)
+    const before = await store.db.selectFrom('counters').selectAll().execute()
     expect(await expirePolicies(store, record, 999)).toEqual([])
+    expect(await store.db.selectFrom('counters').selectAll().execute()).toEqual(before)
     const ended = await Promise.all(stores.map((each) => expirePolicies(each, record, 1_000)))
     expect(ended.flat()).toEqual([address])
     expect(await readPolicy(store.db, address)).toMatchObject({

@@ -311,15 +311,12 @@ export async function expirePolicies(
   now: number,
   addresses?: readonly string[],
 ): Promise<string[]> {
+  // A change raises the revision of the store, which other nodes would follow.
+  if ((await readDue(store.db, now, addresses)).length === 0) return []
   return store.change(async (trx) => {
-    // Takes the lock first: other nodes make the same changes at the same time.
+    // Takes the lock before it reads: other nodes make the same changes at the same time.
     const revision = await beginChange(trx, POLICY)
-    let query = trx.selectFrom('policies').selectAll().where('policy', 'is not', null)
-    if (addresses !== undefined) query = query.where('address', 'in', addresses)
-    const due = (await query.execute()).flatMap((row) => {
-      const stored = parseStoredPolicy(row)
-      return stored !== undefined && isDue(stored, now) ? { address: row.address, stored } : []
-    })
+    const due = await readDue(trx, now, addresses)
     for (const { address, stored } of due) {
       const { policy, trial } = stored
       if (trial !== null && trial.until <= now) {
@@ -336,6 +333,16 @@ export async function expirePolicies(
       } else await removeEndpoint(trx, record, address, policy)
     }
     return due.map(({ address }) => address)
+  })
+}
+
+/** Returns the policies that demand a change. */
+async function readDue(db: Store['db'] | Change, now: number, addresses?: readonly string[]) {
+  let query = db.selectFrom('policies').selectAll().where('policy', 'is not', null)
+  if (addresses !== undefined) query = query.where('address', 'in', addresses)
+  return (await query.execute()).flatMap((row) => {
+    const stored = parseStoredPolicy(row)
+    return stored !== undefined && isDue(stored, now) ? { address: row.address, stored } : []
   })
 }
 

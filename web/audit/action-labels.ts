@@ -41,7 +41,7 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'token.create': 'Token created',
   'token.revoke': 'Token revoked',
   'operator-key.renew': 'Operator key renewed',
-  'secret.discard': 'Provider tokens deleted',
+  'secret.discard': 'Stored secrets deleted',
   'store.restore': 'Backup restored',
 }
 

@@ -1,10 +1,11 @@
 import { FileInput, NativeSelect } from '@mantine/core'
-import { type DragEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { ApiFailure } from '../api/client.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
+import { DropArea } from '../ui/form/drop-area.tsx'
 import { FormFrame } from '../ui/form/form-frame.tsx'
 import { Lines } from '../ui/form/lines.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
@@ -174,7 +175,6 @@ const PEM = '-----BEGIN …'
 /** Files that are chosen or dropped, or pasted PEM texts. */
 function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
   const { pfx } = form.values
-  const [isOver, setOver] = useState(false)
   const [error, setError] = useState<string>()
   const latest = useRef(0)
   const choose = async (files: readonly File[]) => {
@@ -186,7 +186,7 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
         bytes: new Uint8Array(await file.arrayBuffer()),
       }))
       const values = files.length === 0 ? { pfx: null } : readFiles(await Promise.all(read))
-      // Other files may have been chosen meanwhile.
+      // Other files may have been chosen while these were read.
       if (own !== latest.current) return
       setError(undefined)
       form.setValues(values)
@@ -194,21 +194,8 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
       if (own === latest.current) setError((failure as Error).message)
     }
   }
-  const drop = {
-    'data-over': isOver || undefined,
-    onDragOver: (event: DragEvent) => {
-      event.preventDefault()
-      setOver(true)
-    },
-    onDragLeave: () => setOver(false),
-    onDrop: (event: DragEvent) => {
-      event.preventDefault()
-      setOver(false)
-      void choose([...event.dataTransfer.files])
-    },
-  }
   return (
-    <div className={classes.source} {...drop}>
+    <DropArea onDrop={(files) => void choose(files)}>
       <FileInput
         label="Files"
         description="PEM files of the certificate, its chain and the key, or one PKCS #12 file (.p12, .pfx)."
@@ -243,6 +230,6 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
         type="password"
         {...form.getInputProps('passphrase')}
       />
-    </div>
+    </DropArea>
   )
 }

@@ -1,9 +1,13 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
-import type { RequestEntry } from '../../server/contract/endpoints/request.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
+import type { RequestBatch, RequestEntry } from '../../server/contract/endpoints/request.ts'
+import { API_BASE } from '../api/client.ts'
+import type { LiveConnection } from '../api/live/live-connection.ts'
+import { isSignedIn, useConnectionOf } from '../api/live/live-provider.tsx'
+import { openPageConnection } from '../api/live/page-connection.ts'
 import { nodesQuery } from '../api/queries.ts'
-import { useHasRole } from '../api/session/person.ts'
+import { useHasRole, usePresence } from '../api/session/person.ts'
 import type { ClientRule } from '../policy/policy-draft.ts'
 import { Countdown } from '../ui/feedback/countdown.tsx'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
@@ -14,8 +18,15 @@ import filterBar from '../ui/form/filter-bar.module.css'
 import { formatCount } from '../ui/text/format-number.ts'
 import classes from './live-requests.module.css'
 import { RequestTable } from './request-table.tsx'
-import { keyOf, NO_FILTER, type TailFilter, toMatch, toStreamQuery } from './tail.ts'
-import { useRequestStream } from './use-request-stream.ts'
+import {
+  addBatch,
+  keyOf,
+  NO_FILTER,
+  type Tail,
+  type TailFilter,
+  toMatch,
+  toStreamQuery,
+} from './tail.ts'
 
 const statuses = [
   { value: '', label: 'All requests' },
@@ -144,6 +155,44 @@ export function LiveRequests(props: LiveRequestsProps) {
       )}
     </div>
   )
+}
+
+const EMPTY: Tail = { requests: [], leftOut: 0 }
+
+/**
+ * Follows the requests that a query selects while the component is shown and the page is visible.
+ * `tail` is undefined until the first ones arrive. After a gap and for another query, the stream
+ * sends the last requests again, which replace the others.
+ */
+function useRequestStream(query: string) {
+  const queryClient = useQueryClient()
+  const signedIn = usePresence().end === undefined
+  const [tail, setTail] = useState<Tail>()
+  const [live, setLive] = useState<LiveConnection>()
+  useEffect(() => {
+    if (!signedIn) return
+    let replaces = true
+    const opened = openPageConnection<RequestBatch>({
+      url: `${API_BASE}/_api/request?${query}`,
+      after: undefined,
+      onEvent: (event) => {
+        if ('type' in event) {
+          replaces = true
+          return
+        }
+        const isFirst = replaces
+        replaces = false
+        setTail((now = EMPTY) => addBatch(isFirst ? EMPTY : now, event))
+      },
+      mayConnect: isSignedIn(queryClient),
+    })
+    setLive(opened)
+    return () => {
+      opened.close()
+      setLive(undefined)
+    }
+  }, [queryClient, signedIn, query])
+  return { tail, connection: useConnectionOf(live) }
 }
 
 const words = {

@@ -184,15 +184,29 @@ export function createDirectoryClient(
     accountKey,
     ...(accountUrl !== null && { accountUrl }),
   })
+  const isRegistered = () => {
+    try {
+      client.getAccountUrl()
+      return true
+    } catch {
+      return false
+    }
+  }
   return {
     /** Registers or changes the account. Returns its URL. */
     async register(contact: string | undefined): Promise<string> {
-      await run('an account', () =>
-        client.createAccount({
-          termsOfServiceAgreed: true,
-          ...(contact !== undefined && { contact: [`mailto:${contact}`] }),
-        }),
-      )
+      await run('an account', async () => {
+        try {
+          await client.createAccount({
+            termsOfServiceAgreed: true,
+            ...(contact !== undefined && { contact: [`mailto:${contact}`] }),
+          })
+        } catch (error) {
+          // The client updates an account that exists. Without a contact there is nothing to update,
+          // which directories reject.
+          if (contact !== undefined || !isRegistered()) throw error
+        }
+      })
       return run('an account', async () => client.getAccountUrl())
     },
     /** Returns the URL of a new order. */

@@ -188,6 +188,17 @@ forEachEngine((engine) => {
     expect(current?.names).toEqual(NAMES)
   })
 
+  test('an account that the directory knows already is not changed without a contact', async () => {
+    const { directory, order } = await open(engine)
+    const headers = { 'Replay-Nonce': 'nonce', Location: 'https://acme.test/known' }
+    directory.intercept = (path) => {
+      if (path === 'account') return Response.json({ status: 'valid' }, { headers })
+      if (path !== 'known') return undefined
+      return Response.json({ detail: 'The update is empty.' }, { status: 400, headers })
+    }
+    expect((await order()).order).toEqual({ state: 'valid' })
+  })
+
   test('a directory that asks to wait, is slow or malformed is a reason', async () => {
     const { clock, directory, record, order } = await open(engine)
     const answers: [Intercept, RegExp, number][] = [

@@ -27,7 +27,7 @@ export type Order = z.infer<typeof order>
 /** Returns an order as it is stored: equal orders have equal texts. */
 export const orderText = (value: Order): string => JSON.stringify(order.parse(value))
 
-/** Thrown if a request or another node has changed an order in the meantime. */
+/** Thrown if a request or another node has changed an order since it was read. */
 export class OrderChanged extends Error {}
 
 /**

@@ -1,12 +1,6 @@
 import { Button, FileInput, Textarea } from '@mantine/core'
-import {
-  type DragEvent,
-  type PropsWithChildren,
-  type ReactNode,
-  useId,
-  useRef,
-  useState,
-} from 'react'
+import { type PropsWithChildren, type ReactNode, useId, useRef } from 'react'
+import { DropArea } from '../../ui/form/drop-area.tsx'
 import { FormFrame, type FormFrameProps } from '../../ui/form/form-frame.tsx'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { Dialog, DialogActions, type DialogProps } from '../../ui/overlay/dialog.tsx'
@@ -75,24 +69,10 @@ export function ImportDialog<T extends ImportValues, R>(
   } = props
   const { file, text } = form.values
   const field = useRef<HTMLTextAreaElement>(null)
-  const [isOver, setOver] = useState(false)
   const hasSource = file !== null || text.trim() !== ''
   // The form shows the reason why the import failed.
   const shown = errors.filter(({ message }) => !String(form.errors.form ?? '').startsWith(message))
   const choose = (chosen: File | null) => form.setValues({ file: chosen } as Partial<T>)
-  const drop = {
-    'data-over': isOver || undefined,
-    onDragOver: (event: DragEvent) => {
-      event.preventDefault()
-      setOver(true)
-    },
-    onDragLeave: () => setOver(false),
-    onDrop: (event: DragEvent) => {
-      event.preventDefault()
-      setOver(false)
-      choose(event.dataTransfer.files[0] ?? file)
-    },
-  }
   return (
     <Dialog
       title={title}
@@ -109,7 +89,7 @@ export function ImportDialog<T extends ImportValues, R>(
       ) : (
         <FormFrame {...frame} busy={busy} onSave={onStart} onCancel={onClose}>
           {form.restored?.begun === true && <p className="warning">{words.interrupted}</p>}
-          <div className={classes.source} {...drop}>
+          <DropArea onDrop={([first]) => choose(first ?? file)}>
             {target}
             <FileInput
               label="File"
@@ -134,7 +114,7 @@ export function ImportDialog<T extends ImportValues, R>(
                 {...form.getInputProps('text')}
               />
             )}
-          </div>
+          </DropArea>
           {children}
           {hasSource && (
             <section aria-label="Preview" className={classes.preview}>
