@@ -243,9 +243,9 @@ test('The second click of a double-click does not end the next session', async (
   for (const other of others) await other.close()
 })
 
-/** Limits of the first view with an empty browser cache. */
+/** Limits of the first view with an empty browser cache. With gzip, 173 kB of Brotli are 200 kB. */
 const MOST_SCRIPTS = 15
-const MOST_SCRIPT_BYTES = 170_000
+const MOST_SCRIPT_BYTES = 173_000
 /** The same for any other page, before an editor opens. */
 const MOST_PAGE_SCRIPTS = 20
 const MOST_PAGE_BYTES = 250_000
