@@ -73,7 +73,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
   {
     name: 'documents: follow',
     url: () => '/_console/documents/shop/orders/follow',
-    shows: (page) => page.getByText('Last position'),
+    shows: (page) => page.getByText('Last position', { exact: true }),
     changes: [/^Save$/, /^Turn off the feed$/],
   },
   {
