@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { readDatabasesSearch } from '../../databases/databases-search.ts'
+import { readDatabasesSearch } from '../../data/databases/databases-search.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 
@@ -8,7 +8,7 @@ const databasesRoute = createRoute({
   path: '/databases',
   validateSearch: readDatabasesSearch,
   component: lazyPage(
-    async () => (await import('../../databases/databases-page.tsx')).DatabasesPage,
+    async () => (await import('../../data/databases/databases-page.tsx')).DatabasesPage,
     {
       what: 'the databases',
       heading: 'Databases',
@@ -20,7 +20,8 @@ const createDatabaseRoute = createRoute({
   getParentRoute: () => databasesRoute,
   path: '/new',
   component: lazyPage(
-    async () => (await import('../../databases/create-database-dialog.tsx')).CreateDatabaseDialog,
+    async () =>
+      (await import('../../data/databases/create-database-dialog.tsx')).CreateDatabaseDialog,
   ),
 })
 
@@ -29,7 +30,7 @@ const importDatabaseRoute = createRoute({
   path: '/import',
   component: lazyPage(
     async () =>
-      (await import('../../databases/import/import-database-dialog.tsx')).ImportDatabaseDialog,
+      (await import('../../data/databases/import/import-database-dialog.tsx')).ImportDatabaseDialog,
   ),
 })
 

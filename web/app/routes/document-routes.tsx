@@ -1,11 +1,11 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { readDocumentsSearch } from '../../documents/documents-search.ts'
-import { readIndexesSearch } from '../../documents/indexes/use-indexes-location.ts'
+import { readDocumentsSearch } from '../../data/documents-search.ts'
+import { readIndexesSearch } from '../../data/indexes/use-indexes-location.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 
 const documentsPage = lazyPage(
-  async () => (await import('../../documents/documents-page.tsx')).DocumentsPage,
+  async () => (await import('../../data/documents-page.tsx')).DocumentsPage,
   {
     what: 'the page',
     heading: 'Documents',
@@ -36,7 +36,7 @@ const collectionDocumentsRoute = createRoute({
 const schemaRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/documents/$database/$collection/schema',
-  component: lazyPage(async () => (await import('../../documents/schema-page.tsx')).SchemaPage, {
+  component: lazyPage(async () => (await import('../../data/schema-page.tsx')).SchemaPage, {
     what: 'the schema',
     heading: 'Documents',
   }),
@@ -47,7 +47,7 @@ const indexesRoute = createRoute({
   path: '/documents/$database/$collection/indexes',
   validateSearch: readIndexesSearch,
   component: lazyPage(
-    async () => (await import('../../documents/indexes/indexes-page.tsx')).IndexesPage,
+    async () => (await import('../../data/indexes/indexes-page.tsx')).IndexesPage,
     { what: 'the indexes', heading: 'Documents' },
   ),
 })
@@ -55,10 +55,10 @@ const indexesRoute = createRoute({
 const followRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/documents/$database/$collection/follow',
-  component: lazyPage(
-    async () => (await import('../../documents/follow/follow-page.tsx')).FollowPage,
-    { what: 'the feed', heading: 'Documents' },
-  ),
+  component: lazyPage(async () => (await import('../../data/follow/follow-page.tsx')).FollowPage, {
+    what: 'the feed',
+    heading: 'Documents',
+  }),
 })
 
 // Proxies and browsers rewrite some ids in a path, so the id moves to the query.

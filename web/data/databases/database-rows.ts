@@ -1,5 +1,5 @@
-import type { SizeList } from '../../server/contract/document.ts'
-import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import type { SizeList } from '../../../server/contract/document.ts'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 
 export interface ServingEndpoint {
   readonly endpoint: string

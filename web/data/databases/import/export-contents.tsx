@@ -1,5 +1,5 @@
-import classes from '../../shared/import/import.module.css'
-import { formatCount } from '../../ui/text/format-number.ts'
+import classes from '../../../shared/import/import.module.css'
+import { formatCount } from '../../../ui/text/format-number.ts'
 import type { ExportPreview } from './preview-export.ts'
 
 export interface ExportContentsProps {

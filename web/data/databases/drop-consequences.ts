@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from '../ui/text/format-number.ts'
+import { formatBytes, formatCount } from '../../ui/text/format-number.ts'
 import type { DatabaseRow, ServingEndpoint } from './database-rows.ts'
 
 /** Maximum addresses to list; the rest are counted. */

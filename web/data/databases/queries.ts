@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
+import { api, pollWhileSignedIn, readJson } from '../../api/client.ts'
 
 /** Poll interval for sizes in milliseconds. Changes of size emit no event. */
 const SIZES_MS = 10_000

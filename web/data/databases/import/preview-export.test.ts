@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { EXPORT_VERSION } from '../../../server/contract/transfer.ts'
+import { EXPORT_VERSION } from '../../../../server/contract/transfer.ts'
 import { FIRST_BYTES, LAST_BYTES, previewExport, readExportPreview } from './preview-export.ts'
 
 const HEAD = '{"gatehouse":1,"database":"blog"}'

@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../../shared/use-dialog-navigation.ts'
 import type { DatabaseSort } from './database-sort.ts'
 import { type DatabasesSearch, readDatabasesSearch } from './databases-search.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ApiFailure, NoResponse } from '../../api/client.ts'
-import { SourceError } from '../../shared/import/import-failure.ts'
+import { ApiFailure, NoResponse } from '../../../api/client.ts'
+import { SourceError } from '../../../shared/import/import-failure.ts'
 import { importErrors } from './import-database-dialog.tsx'
 
 test.each([

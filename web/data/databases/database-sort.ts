@@ -1,4 +1,4 @@
-import { compareNames } from '../ui/text/compare-names.ts'
+import { compareNames } from '../../ui/text/compare-names.ts'
 import type { DatabaseRow } from './database-rows.ts'
 
 export type SortColumn = 'name' | 'collections' | 'documents' | 'size' | 'endpoints'

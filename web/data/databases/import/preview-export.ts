@@ -3,8 +3,8 @@ import {
   exportEnd,
   exportedCollection,
   exportHead,
-} from '../../../server/contract/transfer.ts'
-import { isBinary, NO_TEXT, UNREADABLE } from '../../shared/import/import-failure.ts'
+} from '../../../../server/contract/transfer.ts'
+import { isBinary, NO_TEXT, UNREADABLE } from '../../../shared/import/import-failure.ts'
 
 /** Number of bytes at the beginning of a file that a preview reads. */
 export const FIRST_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 import type { FormErrors } from '@mantine/form'
-import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
-import { NoResponse } from '../api/client.ts'
-import { toFormErrors } from '../shared/forms/to-form-errors.ts'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
+import { NoResponse } from '../../api/client.ts'
+import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 
 /**
  * Returns why a name is invalid for a new database; undefined if it is valid as far as the browser
