@@ -2,7 +2,7 @@ import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract
 import type { JobView } from '../../server/contract/job.ts'
 import { ApiFailure, awaitResponse, databaseApi, requireOk } from '../api/client.ts'
 import type { Condition } from './model/conditions.ts'
-import type { CollectionRef } from './use-documents-location.ts'
+import type { CollectionRef } from './use-data-location.ts'
 
 // Documents are sent and received as text, so that they are shown and stored exactly as written.
 

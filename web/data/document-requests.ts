@@ -13,10 +13,10 @@ import {
   type StoredJson,
   toQuery,
 } from './document-client.ts'
-import type { DocumentsSearch, PagePosition } from './documents-search.ts'
+import type { DataSearch, PagePosition } from './data-search.ts'
 import { type Condition, conditionsOf } from './model/conditions.ts'
 import { parsePlan, type QueryPlan } from './model/query-plan.ts'
-import type { CollectionRef } from './use-documents-location.ts'
+import type { CollectionRef } from './use-data-location.ts'
 
 /** Documents per page. */
 export const PAGE_SIZE = 50
@@ -33,7 +33,7 @@ export interface DocumentsPage {
 /** Fetches a page of a collection. */
 export async function readPage(
   collectionRef: CollectionRef,
-  { filter, sort, after, cursor }: DocumentsSearch,
+  { filter, sort, after, cursor }: DataSearch,
   signal: AbortSignal,
 ): Promise<DocumentsPage> {
   const parameters = { limit: `${PAGE_SIZE}`, sort, after, cursor }

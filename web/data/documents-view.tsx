@@ -1,16 +1,16 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type PropsWithChildren, useMemo } from 'react'
+import { useMemo } from 'react'
 import { ApiFailure, isSignedOut } from '../api/client.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { announce } from '../ui/announce.tsx'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { IconRefresh } from '../ui/icon/icons.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { useNarrowScreen } from '../ui/layout/use-narrow-screen.ts'
 import { copyText } from '../ui/text/copy-text.ts'
+import { NoDocuments } from './create-document.tsx'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { LiveChanges } from './follow/live-changes.tsx'
@@ -28,14 +28,14 @@ import { Pager } from './table/pager.tsx'
 import { TableActions } from './table/table-actions.tsx'
 import { useColumns } from './table/use-columns.ts'
 import { useRefetchOnFocus } from './table/use-refetch-on-focus.ts'
-import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from './use-data-location.ts'
 
 const copyId = async (id: string) =>
   announce((await copyText(id)) ? `${id} was copied.` : `${id} could not be copied.`)
 
 /** Lists the documents of a collection, filtered, sorted and in pages. */
 export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { list, query: change, open, edit, remove, create } = useDocumentsLocation()
+  const { list, query: change, open, edit, remove, create } = useDataLocation()
   const narrow = useNarrowScreen()
   const query = useQuery({
     ...documentsQuery(collectionRef, list),
@@ -189,7 +189,7 @@ function NotUpdated({ error, onRetry }: { error: Error; onRetry: () => void }) {
 }
 
 function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { search, query, page } = useDocumentsLocation()
+  const { search, query, page } = useDataLocation()
   if (search.after !== undefined || search.cursor !== undefined) {
     return (
       <NoMatch clear="Go to the first page" onClear={() => page({})}>
@@ -205,25 +205,6 @@ function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
     )
   }
   return <NoDocuments>{collectionRef.collection} contains no documents.</NoDocuments>
-}
-
-/** Shown in place of an empty list, with a button that creates the first document. */
-export function NoDocuments({ children }: PropsWithChildren) {
-  const { create } = useDocumentsLocation()
-  const mayChange = useHasRole('editor')
-  return (
-    <Notice
-      action={
-        mayChange && (
-          <Button variant="default" onClick={create}>
-            Create the first document
-          </Button>
-        )
-      }
-    >
-      {children}
-    </Notice>
-  )
 }
 
 /** Returns a function that refetches the documents that are shown, and their count. */

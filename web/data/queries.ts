@@ -10,8 +10,8 @@ import {
   readPage,
   readSchema,
 } from './document-requests.ts'
-import type { DocumentsSearch } from './documents-search.ts'
-import type { CollectionRef } from './use-documents-location.ts'
+import type { DataSearch } from './data-search.ts'
+import type { CollectionRef } from './use-data-location.ts'
 
 // Documents without a feed emit no live events, so the queries refetch on mount and on focus.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
@@ -19,7 +19,7 @@ const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
 /** A page of a collection. */
 export const documentsQuery = (
   collectionRef: CollectionRef,
-  { filter, sort, after, cursor }: DocumentsSearch,
+  { filter, sort, after, cursor }: DataSearch,
 ) =>
   queryOptions({
     queryKey: [...pagesKey(collectionRef), { filter, sort, after, cursor }],
@@ -31,7 +31,7 @@ export const documentsQuery = (
   })
 
 const isSameFilter = (key: unknown, filter: string | undefined): boolean =>
-  (key as DocumentsSearch | undefined)?.filter === filter
+  (key as DataSearch | undefined)?.filter === filter
 
 /** Returns all pages of a collection that were loaded. */
 export const loadedPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>

@@ -4,7 +4,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Advice } from './indexes/plan-line.tsx'
 import { conditionsOf } from './model/conditions.ts'
 import { ReadFailure } from './read-result.tsx'
-import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from './use-data-location.ts'
 
 export interface QueryFailureProps {
   readonly collectionRef: CollectionRef
@@ -14,7 +14,7 @@ export interface QueryFailureProps {
 
 /** Reports why documents could not be listed, with what helps: an index, or another query. */
 export function QueryFailure({ collectionRef, error, onRetry }: QueryFailureProps) {
-  const { search, query, page } = useDocumentsLocation()
+  const { search, query, page } = useDataLocation()
   if (error instanceof ApiFailure && error.id === 'query_too_expensive') {
     return (
       <Notice failed action={<Advice collectionRef={collectionRef} error={error} />}>

@@ -50,7 +50,7 @@ export function ReadFailure({ what, database, error, onRetry }: ReadFailureProps
     return <LoadFailure what={what} error={error} onRetry={onRetry} />
   }
   if (error.id === 'not_found') {
-    const to = { to: '/documents/$database', params: { database } } as const
+    const to = { to: '/data/$database', params: { database } } as const
     return (
       <Notice failed action={<Link {...to}>Choose another collection</Link>}>
         {error.message}
@@ -58,7 +58,7 @@ export function ReadFailure({ what, database, error, onRetry }: ReadFailureProps
     )
   }
   return (
-    <Notice failed action={<Link to="/documents">Choose another database</Link>}>
+    <Notice failed action={<Link to="/data">Choose another database</Link>}>
       {databases.includes(database)
         ? `${what} cannot be shown. The endpoint that you are connected through does not serve ${database}.`
         : `There is no database ${database}. It may have been dropped.`}

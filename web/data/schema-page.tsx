@@ -10,7 +10,7 @@ import { FormFrame } from '../ui/form/form-frame.tsx'
 import { IconTrash } from '../ui/icon/icons.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
-import { CollectionHead } from './choose/collection-head.tsx'
+import { CollectionHead } from './collection-head.tsx'
 import { DocumentConflict } from './dialogs/document-conflict.tsx'
 import { ConflictError, type StoredJson } from './document-client.ts'
 import { formatJson } from './editor/document-text.ts'
@@ -20,7 +20,7 @@ import { useRemoveSchema, useSaveSchema } from './mutations/save-schema.ts'
 import { schemaQuery } from './queries.ts'
 import { ReadResult } from './read-result.tsx'
 import classes from './schema-page.module.css'
-import { type CollectionRef, formatCollection } from './use-documents-location.ts'
+import { type CollectionRef, formatCollection } from './use-data-location.ts'
 import { schemaText, useJsonForm } from './use-json-form.ts'
 
 /** Initial text for a collection without a schema. */
@@ -36,7 +36,7 @@ export function SchemaPage() {
   const collectionRef = { database, collection }
   const mayChange = useHasRole('editor')
   const query = useQuery(schemaQuery(collectionRef))
-  usePageTitle('Schema', collection, database, 'Documents')
+  usePageTitle('Schema', collection, database, 'Data')
   return (
     <>
       <CollectionHead database={database} collection={collection} tab="/schema" />

@@ -9,13 +9,13 @@ import { CodeInput } from '../../ui/form/code-input.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
+import { useDataLocation } from '../use-data-location.ts'
 import { createErrors, nameError } from './database-name.ts'
 import { formatServingEndpoints } from './database-rows.ts'
-import { findDatabaseLink, useDatabasesLocation } from './use-databases-location.ts'
 
 /** Form that creates a database. Viewers see why they cannot. */
 export function CreateDatabaseDialog() {
-  const { close } = useDatabasesLocation()
+  const { close } = useDataLocation()
   const ownRole = useOwnRole()
   if (useHasRole('operator')) return <CreateForm />
   return (
@@ -37,7 +37,7 @@ const databaseSchema = (existing: readonly string[]) =>
   })
 
 function CreateForm() {
-  const { showDatabase, close } = useDatabasesLocation()
+  const { showDatabase, close } = useDataLocation()
   const { data: existing = [] } = useQuery(databasesQuery)
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const form = useDraftForm({
@@ -57,11 +57,7 @@ function CreateForm() {
     )
   const error = form.errors.name ?? nameError(name, existing, false)
   return (
-    <Dialog
-      title="Create database"
-      onClose={close}
-      returnTo={() => (create.isSuccess ? findDatabaseLink(create.variables) : undefined)}
-    >
+    <Dialog title="Create database" onClose={close}>
       <FormFrame
         saveLabel="Create database"
         busy={create.isPending}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DatabaseRow } from './database-rows.ts'
-import { type DatabaseSort, isSort, nextSort, sortRows } from './database-sort.ts'
+import { type DatabaseSort, nextSort, sortRows, toSort } from './database-sort.ts'
 
 const row = (name: string, documents: number | null): DatabaseRow => ({
   name,
@@ -29,6 +29,12 @@ test('the first click sorts figures descending, the second ascending', () => {
   expect(nextSort('name', 'name')).toBe('-name')
 })
 
-test('accepts only sortable columns from a URL', () => {
-  expect(['size', '-size', '--size', 'bytes', ''].filter(isSort)).toEqual(['size', '-size'])
+test('reads a sort order, by name if it is none', () => {
+  expect(['size', '-size', 'colour', '', undefined].map(toSort)).toEqual([
+    'size',
+    '-size',
+    'name',
+    'name',
+    'name',
+  ])
 })

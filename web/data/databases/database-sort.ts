@@ -14,12 +14,11 @@ const figures: Readonly<Record<Exclude<SortColumn, 'name'>, (row: DatabaseRow) =
     endpoints: ({ mapped, open }) => mapped.length + open.length,
   }
 
-/** Default sort order. */
-export const BY_NAME = 'name'
-
-/** Returns whether text is a valid sort order. */
-export const isSort = (text: string): text is DatabaseSort =>
-  ['name', ...Object.keys(figures)].includes(text.replace(/^-/, ''))
+/** Returns the sort order of a URL. Default: by name. */
+export const toSort = (text: string | undefined): DatabaseSort =>
+  text !== undefined && Object.hasOwn(figures, text.replace(/^-/, '')) || text === '-name'
+    ? (text as DatabaseSort)
+    : 'name'
 
 export const readSort = (sort: DatabaseSort) => ({
   column: sort.replace(/^-/, '') as SortColumn,

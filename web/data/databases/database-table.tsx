@@ -1,21 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { type Ref, useRef, useState } from 'react'
-import { useHasRole } from '../../api/session/person.ts'
-import { IconTrash } from '../../ui/icon/icons.tsx'
-import { IconButton } from '../../ui/layout/icon-button.tsx'
 import { type SortHead, SortHeadCell } from '../../ui/table/sort-head-cell.tsx'
 import base from '../../ui/table/table.module.css'
 import { useWindowRows } from '../../ui/table/use-window-rows.ts'
 import { formatBytes, formatCount } from '../../ui/text/format-number.ts'
 import { exactTime } from '../../ui/text/relative-time.tsx'
+import { useDataLocation } from '../use-data-location.ts'
 import { type DatabaseRow, formatEndpointCount } from './database-rows.ts'
-import { BY_NAME, nextSort, readSort, type SortColumn } from './database-sort.ts'
+import { nextSort, readSort, type SortColumn, toSort } from './database-sort.ts'
 import classes from './database-table.module.css'
-import { readDatabasesSearch } from './databases-search.ts'
-import { useDatabasesLocation } from './use-databases-location.ts'
-
-/** Why `_system` cannot be dropped. */
-export const SYSTEM_NOT_DROPPABLE = '_system contains the administration and cannot be dropped.'
 
 /**
  * Heights in pixels of rows whose name is in one line, for mouse and touch. Keep them in sync with the
@@ -34,8 +27,8 @@ export interface DatabaseTableProps {
 
 /** Virtualized table of databases. Renders the visible rows and the focused row. */
 export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
-  const { search, sort } = useDatabasesLocation()
-  const now = search.sort ?? BY_NAME
+  const { search, sort } = useDataLocation()
+  const now = toSort(search.sort)
   const { column: by, down } = readSort(now)
   const headOf = (column: SortColumn): SortHead => ({
     sorted: column !== by ? 'none' : down ? 'descending' : 'ascending',
@@ -54,7 +47,6 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
   return (
     <table
       className={`${base.table} ${classes.table}`}
-      data-beside={search.open !== undefined || undefined}
       aria-rowcount={rows.length + 1}
       onFocus={({ target }) => {
         const at = target.closest('tr')?.dataset.index
@@ -68,9 +60,6 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
           {heads.map(({ column, label, className }) => (
             <SortHeadCell key={column} label={label} className={className} head={headOf(column)} />
           ))}
-          <th scope="col" className={classes.actions}>
-            <span className="visually-hidden">Drop</span>
-          </th>
         </tr>
       </thead>
       <tbody ref={body}>
@@ -120,10 +109,7 @@ function Row(props: {
 }) {
   const { ref, row, index, unreached } = props
   const { name, collections, documents, bytes, measured } = row
-  const { search, drop, link } = useDatabasesLocation()
-  const mayChange = useHasRole('operator')
   const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
-  const isSystem = name === '_system'
   const reach = formatEndpointCount(row)
   return (
     <tr
@@ -131,13 +117,12 @@ function Row(props: {
       data-row={name}
       data-index={index}
       aria-rowindex={index + 2}
-      data-open={search.open === name || undefined}
     >
       <th scope="row">
         <Link
-          to="/databases"
-          search={(now) => readDatabasesSearch({ q: now.q, sort: now.sort, open: name })}
-          {...link}
+          to="/data/$database"
+          params={{ database: name }}
+          search={({ q }) => ({ q })}
           className={`mono ${classes.name}`}
         >
           {name}
@@ -152,18 +137,6 @@ function Row(props: {
       </td>
       <td className={classes.endpoints}>
         <span className={reach === 'None' ? 'dim' : undefined}>{unreached ? '–' : reach}</span>
-      </td>
-      <td className={classes.actions}>
-        {mayChange && (
-          <IconButton
-            aria-label={`Drop ${name}`}
-            aria-disabled={isSystem || undefined}
-            data-tip={isSystem ? SYSTEM_NOT_DROPPABLE : 'Drop'}
-            onClick={() => isSystem || drop(name)}
-          >
-            <IconTrash />
-          </IconButton>
-        )}
       </td>
     </tr>
   )

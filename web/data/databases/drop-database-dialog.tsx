@@ -8,25 +8,19 @@ import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../../ui/overlay/typed-confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
-import type { DatabaseRow } from './database-rows.ts'
-import { SYSTEM_NOT_DROPPABLE } from './database-table.tsx'
+import { useDataLocation } from '../use-data-location.ts'
+import { exportPath, SYSTEM_NOT_DROPPABLE } from './database-page.tsx'
 import { dropConsequences } from './drop-consequences.ts'
-import { exportPath, findDatabaseLink, useDatabasesLocation } from './use-databases-location.ts'
-
-export interface DropDatabaseDialogProps {
-  readonly name: string
-  /** Undefined if the database does not exist. */
-  readonly row: DatabaseRow | undefined
-  /** Whether the endpoints are loaded. */
-  readonly reachKnown: boolean
-}
+import { useDatabaseRows } from './use-database-rows.ts'
 
 /**
  * Asks for confirmation before a database is dropped, or says why it cannot be. The user types the
  * name of a database that contains documents.
  */
-export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialogProps) {
-  const { close } = useDatabasesLocation()
+export function DropDatabaseDialog({ name }: { name: string }) {
+  const { close, showDatabase } = useDataLocation()
+  const { rows, names, endpoints } = useDatabaseRows()
+  const row = rows.find((each) => each.name === name)
   const ownRole = useOwnRole()
   const mayChange = useHasRole('operator')
   const drop = useDropDatabase()
@@ -36,15 +30,11 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
     enabled: drop.isIdle && mayChange && row !== undefined && name !== '_system',
   })
   const isRead = collections.isFetchedAfterMount && collections.isSuccess
-  const dialog = {
-    onClose: close,
-    // The dialog replaced the panel if it was opened there.
-    returnTo: (opener: HTMLElement | undefined) => opener ?? findDatabaseLink(name),
-  }
+  const dialog = { onClose: close }
   if (name === '_system') {
     return (
       <ConfirmDialog {...dialog} title="_system cannot be dropped" keep="Close">
-        <p>{SYSTEM_NOT_DROPPABLE} You can delete its collections on the Documents page.</p>
+        <p>{SYSTEM_NOT_DROPPABLE} You can delete its collections.</p>
       </ConfirmDialog>
     )
   }
@@ -56,7 +46,7 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
     )
   }
   if (row === undefined) {
-    if (!drop.isIdle) return null
+    if (!drop.isIdle || names.data === undefined) return null
     return (
       <UnavailableDialog {...dialog} title={`There is no database ${name}`} name={name}>
         It was dropped or never existed.
@@ -85,10 +75,10 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
         label: 'Drop database',
         busy: drop.isPending || (isEmpty && !isRead),
         // A callback of `mutate` does not run if the dialog was closed before the response.
-        run: () => drop.mutate(name, { onSuccess: close }),
+        run: () => drop.mutate(name, { onSuccess: () => showDatabase() }),
       }}
     >
-      {dropConsequences(current, reachKnown).map((sentence) => (
+      {dropConsequences(current, endpoints.data !== undefined).map((sentence) => (
         <p key={JSON.stringify(sentence)}>
           {sentence.map((part) =>
             typeof part === 'string' ? (

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { CollectionField, collectionName } from '../choose/collection-field.tsx'
+import { CollectionField, collectionName } from '../collection-field.tsx'
 import { collectionClient, JSON_TYPE, readStoredDocument } from '../document-client.ts'
 import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
@@ -12,8 +12,8 @@ import { showStored } from '../mutations/document-toast.ts'
 import {
   type CollectionRef,
   formatCollection,
-  useDocumentsLocation,
-} from '../use-documents-location.ts'
+  useDataLocation,
+} from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 
 const newDocumentSchema = z.object({
@@ -27,7 +27,7 @@ const newDocumentSchema = z.object({
  */
 export function CreateDocumentDialog(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
-  const { showStored, close } = useDocumentsLocation()
+  const { showStored, close } = useDataLocation()
   const form = useJsonForm({
     draft: `document of ${database}/${collection ?? ''}`,
     initialValues: { collection: collection ?? '', text: NEW_DOCUMENT },

@@ -6,7 +6,7 @@ import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement, findNeighbor } from '../find-document-element.ts'
 import { deleteOne } from '../mutations/change-selected.ts'
 import { useChangeSelected } from '../mutations/use-change-selected.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 
 /** Asks for confirmation before a document is deleted, and shows its content. */
 export function DeleteDocumentDialog({
@@ -17,7 +17,7 @@ export function DeleteDocumentDialog({
   document: StoredDocument
 }) {
   const { id } = document
-  const { close } = useDocumentsLocation()
+  const { close } = useDataLocation()
   const [now, setNow] = useState(document)
   const remove = useChangeSelected(collectionRef)
   /** The document that receives the focus when the dialog closes. */

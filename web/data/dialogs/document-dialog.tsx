@@ -7,7 +7,7 @@ import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import classes from './document-dialog.module.css'
 
 /** Shows a stored document with its actions. */
@@ -18,7 +18,7 @@ export function DocumentDialog({
   document: StoredDocument
 }) {
   const { id, json } = document
-  const { close, edit, remove } = useDocumentsLocation()
+  const { close, edit, remove } = useDataLocation()
   const mayChange = useHasRole('editor')
   const [copied, copy] = useCopied()
   const text = formatJson(json)

@@ -13,7 +13,7 @@ import { useStartJob } from '../mutations/start-job.ts'
 import { documentFormQuery, documentQuery } from '../queries.ts'
 import { DeleteManyDialog } from '../selection/delete-many-dialog.tsx'
 import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
 import { JobDialog } from './job-dialog.tsx'
 
@@ -34,7 +34,7 @@ const EditDocumentDialog = lazy(async () => ({
 /** Renders the dialog that the URL search selects. */
 export function DocumentDialogs(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
-  const { search, close } = useDocumentsLocation()
+  const { search, close } = useDataLocation()
   const ownRole = useOwnRole()
   const mayChange = useHasRole('editor')
   const { open, edit, remove, create, empty, bulk, job } = search
@@ -88,7 +88,7 @@ function OneDocument(props: {
   action: keyof typeof dialogs
 }) {
   const { collectionRef, id, action } = props
-  const { close } = useDocumentsLocation()
+  const { close } = useDataLocation()
   const queryOf = action === 'open' ? documentQuery : documentFormQuery
   const { data, error, refetch } = useQuery(queryOf(collectionRef, id))
   const ActionDialog = dialogs[action]
@@ -123,7 +123,7 @@ function OneDocument(props: {
 /** Asks the user to type the name of a collection before all its documents are deleted. */
 function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
   const { collection } = collectionRef
-  const { search, close, follow } = useDocumentsLocation()
+  const { search, close, follow } = useDataLocation()
   const count = useMatchingCount(collectionRef, undefined)
   const remove = useStartJob(collectionRef, {
     does: 'deletes all documents',

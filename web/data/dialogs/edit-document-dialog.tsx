@@ -10,8 +10,8 @@ import { useSaveDocument } from '../mutations/save-document.ts'
 import {
   type CollectionRef,
   formatCollection,
-  useDocumentsLocation,
-} from '../use-documents-location.ts'
+  useDataLocation,
+} from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { DocumentConflict } from './document-conflict.tsx'
 
@@ -27,7 +27,7 @@ export function EditDocumentDialog({
   document: StoredDocument
 }) {
   const { id } = document
-  const { showStored, close } = useDocumentsLocation()
+  const { showStored, close } = useDataLocation()
   // The draft includes the ETag it started from, to detect changes made before it was restored.
   const form = useJsonForm({
     draft: `document ${id} of ${formatCollection(collectionRef)}`,

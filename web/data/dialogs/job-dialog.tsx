@@ -17,7 +17,7 @@ import {
 } from '../mutations/format-job-result.ts'
 import { watchJob } from '../mutations/start-job.ts'
 import { jobQuery } from '../queries.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { useDataLocation } from '../use-data-location.ts'
 import classes from './job-dialog.module.css'
 
 /**
@@ -25,7 +25,7 @@ import classes from './job-dialog.module.css'
  * server restart.
  */
 export function JobDialog({ database, id }: { database: string; id: string }) {
-  const { close } = useDocumentsLocation()
+  const { close } = useDataLocation()
   const queryClient = useQueryClient()
   const { data: job, error, refetch } = useQuery(jobQuery(database, id))
   const ended = job !== undefined && job.state !== 'running'

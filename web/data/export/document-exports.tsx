@@ -11,7 +11,7 @@ import {
 } from 'react'
 import { announce } from '../../ui/announce.tsx'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 const ExportProgress = lazy(async () => ({
   default: (await import('./export-progress.tsx')).ExportProgress,

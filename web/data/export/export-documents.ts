@@ -3,7 +3,7 @@ import { saveFile } from '../../ui/text/save-file.ts'
 import { shellQuote } from '../../ui/text/shell-quote.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 import type { ExportControl } from './document-exports.tsx'
 
 export const EXPORT_FORMATS = { ndjson: 'NDJSON', csv: 'CSV', json: 'JSON array' } as const

@@ -5,7 +5,7 @@ import { CopyItem } from '../../ui/overlay/copy-item.tsx'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { useStartExport } from './document-exports.tsx'
 import {
   EXPORT_FORMATS,
@@ -19,7 +19,7 @@ const formats = Object.entries(EXPORT_FORMATS) as [ExportFormat, string][]
 
 /** Menu that saves the documents that match as a file, or copies the request for them. */
 export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { search } = useDocumentsLocation()
+  const { search } = useDataLocation()
   const { filter, sort } = search
   const start = useStartExport()
   const phone = usePhoneScreen()

@@ -4,7 +4,7 @@ import bar from '../../ui/overlay/floating-bars.module.css'
 import { FloatingBar } from '../../ui/overlay/floating-bars.tsx'
 import { formatBytes } from '../../ui/text/format-number.ts'
 import { Advice } from '../indexes/plan-line.tsx'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 export interface ExportProgressProps {
   readonly collectionRef: CollectionRef

@@ -16,7 +16,7 @@ import {
   toCondition,
 } from '../model/conditions.ts'
 import { fieldLabel, parseField, splitUnescaped } from '../model/field-path.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 import classes from './condition-form.module.css'
 import { useFilterSuggestions } from './use-filter-suggestions.ts'
 

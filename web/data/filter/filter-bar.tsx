@@ -13,7 +13,7 @@ import {
   parseFilter,
   trimFilter,
 } from '../model/conditions.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import form from './condition-form.module.css'
 import { ConditionForm, FilterActions } from './condition-form.tsx'
 import classes from './filter-bar.module.css'
@@ -34,7 +34,7 @@ type Editing = Condition | 'new' | 'text' | undefined
 
 /** The filters of a collection, each with buttons that edit and remove it, and its actions. */
 export function FilterBar({ collectionRef, error, actions, status }: FilterBarProps) {
-  const { search, query } = useDocumentsLocation()
+  const { search, query } = useDataLocation()
   const { filter = '' } = search
   const narrow = useNarrowScreen()
   const phone = usePhoneScreen()

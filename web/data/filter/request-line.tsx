@@ -3,7 +3,7 @@ import { CopyItem } from '../../ui/overlay/copy-item.tsx'
 import { useCopied } from '../../ui/text/copy-text.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import classes from './request-line.module.css'
 
 /** Shows the request of the API that returns the documents that match, from those of the page. */
@@ -32,6 +32,6 @@ export function CopyLinkItem({ collectionRef }: { collectionRef: CollectionRef }
 }
 
 function useRequestPath(collectionRef: CollectionRef): string {
-  const { search } = useDocumentsLocation()
+  const { search } = useDataLocation()
   return toApiPath(collectionRef, conditionsOf(search.filter), search.sort, search)
 }

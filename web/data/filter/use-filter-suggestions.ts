@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import { isNumeric } from '../model/columns.ts'
 import { fieldsOf, valueAt } from '../model/field-path.ts'
 import { loadedPages } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 /** Maximum number of suggested values, and the length of the longest. */
 const VALUES = 50

@@ -1,5 +1,5 @@
 import { shellQuote } from '../../ui/text/shell-quote.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 /** Returns the URL of the changes of a collection after a position, with documents. */
 function changesUrl({ database, collection }: CollectionRef, origin: string, after: string) {

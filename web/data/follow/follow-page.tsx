@@ -17,9 +17,9 @@ import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { Fact, Facts } from '../../ui/table/record-details.tsx'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
 import { formatBytes, formatCount } from '../../ui/text/format-number.ts'
-import { CollectionHead } from '../choose/collection-head.tsx'
+import { CollectionHead } from '../collection-head.tsx'
 import { ReadResult } from '../read-result.tsx'
-import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-data-location.ts'
 import { followWithCurl, followWithJavaScript } from './follow-code.ts'
 import classes from './follow-page.module.css'
 
@@ -46,7 +46,7 @@ export function FollowPage() {
     ...feedQuery(collectionRef),
     refetchInterval: pollWhileSignedIn(POLL_MS),
   })
-  usePageTitle('Follow', collection, database, 'Documents')
+  usePageTitle('Follow', collection, database, 'Data')
   return (
     <>
       <CollectionHead database={database} collection={collection} tab="/follow" />

@@ -7,7 +7,7 @@ import { StateBadge } from '../../ui/feedback/state-badge.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { hasStatus } from '../document-client.ts'
 import { pagesKey } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 /** Minimum time between two requests for changes, ms: how often the documents are refetched. */
 const PAUSE_MS = 1_000

@@ -10,10 +10,10 @@ import { ImportDialog } from '../../shared/import/import-dialog.tsx'
 import { CANCELLED, UNREADABLE, withNote } from '../../shared/import/import-failure.ts'
 import { ImportOutcome } from '../../shared/import/import-outcome.tsx'
 import { useImport, useImportForm, useRead } from '../../shared/import/use-import.ts'
-import { CollectionField, collectionName } from '../choose/collection-field.tsx'
+import { CollectionField, collectionName } from '../collection-field.tsx'
 import { formatCell } from '../model/format-cell.ts'
 import { formatDocuments } from '../mutations/describe-outcome.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { useImportDocuments, useImportedFilter } from './import-documents.ts'
 import { NO_JSON } from './json-to-lines.ts'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
@@ -54,7 +54,7 @@ const cellTypes: { value: CsvTypes; label: string }[] = [
  */
 export function ImportDocumentsDialog(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
-  const { close } = useDocumentsLocation()
+  const { close } = useDataLocation()
   const form = useImportForm<DocumentOptions>('Choose a file, or paste documents.', {
     draft: `import into ${database}/${collection ?? ''}`,
     initialValues: {
@@ -176,7 +176,7 @@ export function ImportDocumentsDialog(props: { database: string; collection: str
 function ShowImported(props: { collectionRef: CollectionRef; result: ImportResponse }) {
   const { collectionRef, result } = props
   const { created, replaced, skipped, documents = [] } = result
-  const { showCollection } = useDocumentsLocation()
+  const { showCollection } = useDataLocation()
   const ids = documents.map(({ id }) => id)
   const filter = useImportedFilter(collectionRef, ids)
   if (created + replaced + skipped === 0) return null

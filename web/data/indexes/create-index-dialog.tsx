@@ -16,7 +16,7 @@ import { parseField } from '../model/field-path.ts'
 import { findSameIndex, nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { documentsQuery } from '../queries.ts'
-import { formatCollection } from '../use-documents-location.ts'
+import { formatCollection } from '../use-data-location.ts'
 import classes from './create-index-dialog.module.css'
 import { useIndexesLocation } from './use-indexes-location.ts'
 

@@ -6,7 +6,7 @@ import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { findIndex, nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { indexesQuery, listKey } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 import { IndexFields } from './index-fields.tsx'
 import classes from './plan-line.module.css'
 

@@ -8,7 +8,7 @@ import { IconButton } from '../../ui/layout/icon-button.tsx'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { RecordTable } from '../../ui/table/record-table.tsx'
 import { useCreateIndex } from '../mutations/create-index.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 import { IndexFields } from './index-fields.tsx'
 import classes from './index-table.module.css'
 
@@ -101,7 +101,7 @@ function FailedBuild({
         {duplicates.map((id) => (
           <li key={id}>
             <Link
-              to="/documents/$database/$collection"
+              to="/data/$database/$collection"
               params={params}
               search={{ open: id }}
               className="mono"

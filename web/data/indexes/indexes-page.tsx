@@ -6,7 +6,7 @@ import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { AddButton } from '../../ui/form/add-button.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
-import { CollectionHead } from '../choose/collection-head.tsx'
+import { CollectionHead } from '../collection-head.tsx'
 import { indexesQuery } from '../queries.ts'
 import { ReadResult } from '../read-result.tsx'
 import { IndexTable } from './index-table.tsx'
@@ -23,7 +23,7 @@ export function IndexesPage() {
   const ownRole = useOwnRole()
   const mayChange = useHasRole('editor')
   const query = useQuery(indexesQuery(collectionRef))
-  usePageTitle('Indexes', collection, database, 'Documents')
+  usePageTitle('Indexes', collection, database, 'Data')
   const isOpen = search.create !== undefined || search.remove !== undefined
   return (
     <>

@@ -8,7 +8,7 @@ import { conditionsOf } from '../model/conditions.ts'
 import { adviseFields, describePlan, type QueryPlan } from '../model/query-plan.ts'
 import { parseSort } from '../model/sort.ts'
 import { countQuery } from '../queries.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { IndexAdvice } from './index-advice.tsx'
 import classes from './plan-line.module.css'
 
@@ -26,7 +26,7 @@ export interface PlanLineProps {
 /** The number of documents that match, on demand, and what the query read. */
 export function PlanLine(props: PropsWithChildren<PlanLineProps>) {
   const { collectionRef, plan, loading, children } = props
-  const { search } = useDocumentsLocation()
+  const { search } = useDataLocation()
   const isSlow = plan !== undefined && plan.index === undefined && plan.scanned >= SLOW_SCAN
   return (
     <div className={classes.line} tabIndex={-1}>
@@ -49,7 +49,7 @@ export function PlanLine(props: PropsWithChildren<PlanLineProps>) {
 }
 
 function Count({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { search, count } = useDocumentsLocation()
+  const { search, count } = useDataLocation()
   const isWanted = search.count !== undefined
   const query = useQuery({ ...countQuery(collectionRef, search.filter), enabled: isWanted })
   if (!isWanted) {

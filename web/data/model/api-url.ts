@@ -1,4 +1,4 @@
-import type { PagePosition } from '../documents-search.ts'
+import type { PagePosition } from '../data-search.ts'
 import type { Condition } from './conditions.ts'
 
 /** Characters that need no percent-encoding in a query and that are easier to read without it. */

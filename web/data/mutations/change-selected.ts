@@ -13,7 +13,7 @@ import {
 } from '../document-client.ts'
 import { readCurrent, readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 /** A version of a document. */
 type Version = Pick<StoredDocument, 'id' | 'etag'>

@@ -4,7 +4,7 @@ import { useReportedMutation } from '../../shared/reports/use-reported-mutation.
 import { showToast } from '../../shared/toast/toast.ts'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
-import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-data-location.ts'
 
 interface NewIndex {
   readonly name: string

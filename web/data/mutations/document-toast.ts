@@ -3,7 +3,7 @@ import { collectionsQuery } from '../../api/queries.ts'
 import { showToast, type ToastOptions } from '../../shared/toast/toast.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { documentQuery, documentsKey, listKey } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 import { type SelectionOutcome, undoChanges } from './change-selected.ts'
 import { describeOutcome } from './describe-outcome.ts'
 

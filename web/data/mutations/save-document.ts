@@ -10,7 +10,7 @@ import {
 } from '../document-client.ts'
 import { readCurrent } from '../document-requests.ts'
 import { sameDocument } from '../editor/document-text.ts'
-import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-data-location.ts'
 import { showStored } from './document-toast.ts'
 
 interface DocumentSave {

@@ -11,7 +11,7 @@ import {
 } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
 import { schemaQuery } from '../queries.ts'
-import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-data-location.ts'
 
 interface SchemaSave {
   readonly json: string

@@ -4,7 +4,7 @@ import { useReportedMutation } from '../../shared/reports/use-reported-mutation.
 import { showToast } from '../../shared/toast/toast.ts'
 import { hasStatus } from '../document-client.ts'
 import { jobQuery } from '../queries.ts'
-import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-data-location.ts'
 import { formatJobResult, formatJobTitle } from './format-job-result.ts'
 
 interface JobOptions<T> {

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import type { SelectionOutcome } from './change-selected.ts'
 import { settleChange } from './document-toast.ts'
 
@@ -12,7 +12,7 @@ import { settleChange } from './document-toast.ts'
  */
 export function useChangeSelected(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
-  const { search } = useDocumentsLocation()
+  const { search } = useDataLocation()
   // Not `isPending`, which is still true when the outcome closes the dialog.
   const isRunning = useRef(false)
   useBlocker({

@@ -9,7 +9,7 @@ import { deleteEach, deleteMatching } from '../mutations/change-selected.ts'
 import { describeGone, formatDocuments } from '../mutations/describe-outcome.ts'
 import { useStartJob } from '../mutations/start-job.ts'
 import { useChangeSelected } from '../mutations/use-change-selected.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { useDataLocation } from '../use-data-location.ts'
 import { DeleteManyDialog } from './delete-many-dialog.tsx'
 import classes from './delete-selected-dialog.module.css'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
@@ -75,7 +75,7 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
 
 function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
   const { collection } = collectionRef
-  const { search, follow } = useDocumentsLocation()
+  const { search, follow } = useDataLocation()
   const conditions = conditionsOf(search.filter)
   const count = useMatchingCount(collectionRef, search.filter)
   const remove = useStartJob(collectionRef, {

@@ -3,7 +3,7 @@ import { formatCount } from '../../ui/text/format-number.ts'
 import { isolate } from '../../ui/text/with-name.tsx'
 import { type Condition, describeCondition } from '../model/conditions.ts'
 import { countQuery } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 
 /** Returns the documents of a filter in words: "all 1,200 documents where author is ada". */
 export function describeMatching(

@@ -4,7 +4,7 @@ import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { IconPencil, IconTrash } from '../../ui/icon/icons.tsx'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import classes from './document-selection-bar.module.css'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
@@ -28,7 +28,7 @@ export interface DocumentSelectionBarProps {
 /** Shows the number of selected documents, with buttons to edit and delete them. */
 export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { collectionRef, selection, hasMore, onChoose, onChooseAll, onClear } = props
-  const { search, bulk, close } = useDocumentsLocation()
+  const { search, bulk, close } = useDataLocation()
   const mayChange = useHasRole('editor')
   const { ids, isAll } = selection
   const isSome = isAll || ids.size > 0

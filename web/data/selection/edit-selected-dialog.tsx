@@ -21,7 +21,7 @@ import { patchEach, patchMatching } from '../mutations/change-selected.ts'
 import { describeGone, formatDocuments } from '../mutations/describe-outcome.ts'
 import { useStartJob } from '../mutations/start-job.ts'
 import { useChangeSelected } from '../mutations/use-change-selected.ts'
-import { formatCollection, useDocumentsLocation } from '../use-documents-location.ts'
+import { formatCollection, useDataLocation } from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
 import classes from './edit-selected-dialog.module.css'
@@ -53,7 +53,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const { collectionRef, selection, onClose, onDone } = props
   const { ids, isAll } = selection
   const { collection } = collectionRef
-  const { search, follow } = useDocumentsLocation()
+  const { search, follow } = useDataLocation()
   const conditions = conditionsOf(search.filter)
   const count = useMatchingCount(collectionRef, search.filter, isAll)
   // If all matching documents are selected, the first ones of the page are an example.

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { readSelected, type SelectionOutcome } from '../mutations/change-selected.ts'
 import { documentsKey } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import type { CollectionRef } from '../use-data-location.ts'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 /** Props of the dialogs that change the selected documents. */

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import { useUrlText } from '../../ui/form/use-url-text.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { useDataLocation } from '../use-data-location.ts'
 
 /** What is selected: these documents, or all that match the filter. */
 export interface DocumentSelection {
@@ -18,7 +18,7 @@ export interface DocumentSelection {
  * pages stay selected; another filter clears the selection.
  */
 export function useSelectedIds(shown: readonly string[]) {
-  const { search, select: setUrl } = useDocumentsLocation()
+  const { search, select: setUrl } = useDataLocation()
   // A checkbox changes immediately; the router follows.
   const { text, setText, written } = useUrlText(search.selected ?? '')
   const [isFull, setIsFull] = useState(false)

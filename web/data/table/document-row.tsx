@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import { useDialogNavigation } from '../../shared/use-dialog-navigation.ts'
-import { type DocumentsSearch, withoutDialog } from '../documents-search.ts'
+import { type DataSearch, withoutDialog } from '../data-search.ts'
 import { JsonText } from '../editor/json-text.tsx'
 import { valueAt } from '../model/field-path.ts'
 import { formatCell, toLine } from '../model/format-cell.ts'
@@ -82,7 +82,7 @@ export function DocumentLink({ id, tabIndex }: { id: string; tabIndex?: number }
     <Link
       tabIndex={tabIndex}
       to="."
-      search={(now: DocumentsSearch) => ({ ...withoutDialog(now), open: id })}
+      search={(now: DataSearch) => ({ ...withoutDialog(now), open: id })}
       {...link}
       className={`mono ${classes.id}`}
       dir="auto"

@@ -5,9 +5,9 @@ import { IconChevronLeft, IconChevronRight } from '../../ui/icon/icons.tsx'
 import { PrintNote } from '../../ui/table/printed-rows.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { PAGE_SIZE } from '../document-requests.ts'
-import type { PagePosition } from '../documents-search.ts'
+import type { PagePosition } from '../data-search.ts'
 import { countQuery } from '../queries.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import classes from './pager.module.css'
 
 export interface PagerProps {
@@ -24,7 +24,7 @@ export interface PagerProps {
  * component remembers the pages on the way to this one, also after a reload.
  */
 export function Pager({ collectionRef, size, next, loading }: PagerProps) {
-  const { database, collection, search, page } = useDocumentsLocation()
+  const { database, collection, search, page } = useDataLocation()
   const { filter, sort, after, cursor } = search
   // The number that is shown above the table, if the documents are counted.
   const { data: total } = useQuery({ ...countQuery(collectionRef, filter), enabled: false })

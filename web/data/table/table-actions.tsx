@@ -4,7 +4,7 @@ import { IconDots, IconTrash } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen, usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
 import { CopyLinkItem } from '../filter/request-line.tsx'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 
 export interface TableActionsProps {
   readonly collectionRef: CollectionRef
@@ -16,7 +16,7 @@ export interface TableActionsProps {
  * also contains the actions of the request, which is not shown.
  */
 export function TableActions({ collectionRef, onEditText }: TableActionsProps) {
-  const { load, empty } = useDocumentsLocation()
+  const { load, empty } = useDataLocation()
   const mayChange = useHasRole('editor')
   const narrow = useNarrowScreen()
   const phone = usePhoneScreen()

@@ -15,8 +15,8 @@ import { documentsQuery } from '../queries.ts'
 import {
   type CollectionRef,
   formatCollection,
-  useDocumentsLocation,
-} from '../use-documents-location.ts'
+  useDataLocation,
+} from '../use-data-location.ts'
 
 /**
  * Returns the columns of a collection and functions that change them. They are those of the URL,
@@ -27,7 +27,7 @@ import {
  * @param documents the documents shown, whose fields are used if the first page cannot be loaded.
  */
 export function useColumns(collectionRef: CollectionRef, documents: readonly DocumentFields[]) {
-  const { search, setColumns } = useDocumentsLocation()
+  const { search, setColumns } = useDataLocation()
   const key = `gatehouse-columns ${formatCollection(collectionRef)}`
   const [remembered, setRemembered] = useState(() => sharedStorage.get(key))
   // Keep the columns while the user turns pages and changes documents.

@@ -18,20 +18,20 @@ import { useImport, useImportForm, useRead } from '../../../shared/import/use-im
 import { useOwnRole } from '../../../shared/session/role-labels.ts'
 import { SuggestField } from '../../../ui/form/suggest-field.tsx'
 import { UnavailableDialog } from '../../../ui/overlay/unavailable-dialog.tsx'
+import { useDataLocation } from '../../use-data-location.ts'
 import { createErrors, nameError } from '../database-name.ts'
 import { formatServingEndpoints } from '../database-rows.ts'
-import { findDatabaseLink, useDatabasesLocation } from '../use-databases-location.ts'
 import { ExportContents } from './export-contents.tsx'
 import { describeDatabaseImport, useImportDatabase } from './import-database.ts'
 import { readExportPreview } from './preview-export.ts'
 
 /** Imports an export of a database, into an existing database or a new one. */
 export function ImportDatabaseDialog() {
-  const { closeImport } = useDatabasesLocation()
+  const { close } = useDataLocation()
   const ownRole = useOwnRole()
   if (useHasRole('operator')) return <ImportForm />
   return (
-    <UnavailableDialog title={ownRole} onClose={closeImport}>
+    <UnavailableDialog title={ownRole} onClose={close}>
       Only operators and admins can import databases. Ask an admin for that role.
     </UnavailableDialog>
   )
@@ -71,8 +71,8 @@ const conflicts: { value: DatabaseOptions['onConflict']; label: string }[] = [
 ]
 
 function ImportForm() {
-  const { search, showDatabase, closeImport } = useDatabasesLocation()
-  const [initial] = useState(search.open ?? '')
+  const { database: current = '', showDatabase, close } = useDataLocation()
+  const [initial] = useState(current)
   const { data: existing = [] } = useQuery(databasesQuery)
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const isServedHere = useIsServedHere()
@@ -109,7 +109,7 @@ function ImportForm() {
   const load = useImportDatabase()
   const { database: imported = database } = load.variables ?? {}
   const run = useImport(form, load, {
-    close: closeImport,
+    close,
     cancelled: CANCELLED,
     errorsOf: (error) => importErrors(error, database),
   })
@@ -133,7 +133,6 @@ function ImportForm() {
     <ImportDialog
       title="Import database"
       width={640}
-      returnTo={(opener) => opener ?? findDatabaseLink(imported)}
       form={form}
       run={run}
       words={WORDS}
@@ -151,7 +150,7 @@ function ImportForm() {
           summary={describeDatabaseImport(result)}
           {...listErrors(result.errors, 'Line')}
           name={imported}
-          onClose={closeImport}
+          onClose={close}
         >
           <Button variant="default" onClick={() => showDatabase(imported)}>
             Show database
@@ -159,7 +158,7 @@ function ImportForm() {
         </ImportOutcome>
       )}
       onStart={start}
-      onClose={closeImport}
+      onClose={close}
     >
       <SuggestField
         label="Import into database"

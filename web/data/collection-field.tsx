@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
-import { COLLECTION_NAME_RULE, isCollectionName } from '../../../server/contract/document.ts'
-import { collectionsQuery } from '../../api/queries.ts'
-import { SuggestField, type SuggestFieldProps } from '../../ui/form/suggest-field.tsx'
+import { COLLECTION_NAME_RULE, isCollectionName } from '../../server/contract/document.ts'
+import { collectionsQuery } from '../api/queries.ts'
+import { SuggestField, type SuggestFieldProps } from '../ui/form/suggest-field.tsx'
 
 type CollectionFieldProps = Omit<SuggestFieldProps, 'suggestions'> & { readonly database: string }
 

@@ -1,11 +1,11 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import {
-  type DocumentsSearch,
+  type DataSearch,
   type PagePosition,
-  readDocumentsSearch,
+  readDataSearch,
   withoutDialog,
-} from './documents-search.ts'
+} from './data-search.ts'
 
 export interface CollectionRef {
   readonly database: string
@@ -20,18 +20,18 @@ export const formatCollection = ({ database, collection }: CollectionRef) =>
 // they are in the URL search.
 
 /**
- * Returns the Documents page's URL search and functions that navigate within it. Going back closes
+ * Returns the URL search of the Data page and functions that navigate within it. Going back closes
  * a dialog.
  */
-export function useDocumentsLocation() {
+export function useDataLocation() {
   const { database, collection }: Partial<CollectionRef> = useParams({ strict: false })
-  const search: DocumentsSearch = useSearch({ strict: false })
+  const search: DataSearch = useSearch({ strict: false })
   const navigate = useNavigate()
 
   const dialogs = useDialogNavigation()
-  const at = ({ database, collection }: Partial<CollectionRef>, next: DocumentsSearch = {}) => ({
+  const at = ({ database, collection }: Partial<CollectionRef>, next: DataSearch = {}) => ({
     ...pathOf(database, collection),
-    search: readDocumentsSearch({ ...next }),
+    search: readDataSearch({ q: search.q, ...next }),
   })
   const list = withoutDialog(search)
   const { filter, sort, columns, count, selected } = search
@@ -39,8 +39,8 @@ export function useDocumentsLocation() {
     ...(database === undefined ? {} : { database }),
     ...(collection === undefined ? {} : { collection }),
   }
-  const openDialog = (dialog: DocumentsSearch) => dialogs.open(at(here, { ...list, ...dialog }))
-  const show = (next: DocumentsSearch) => void navigate(at(here, next))
+  const openDialog = (dialog: DataSearch) => dialogs.open(at(here, { ...list, ...dialog }))
+  const show = (next: DataSearch) => void navigate(at(here, next))
   return {
     database,
     collection,
@@ -62,14 +62,14 @@ export function useDocumentsLocation() {
     /** Closes the dialog and shows a document that it stored. */
     showStored: (id: string, to: CollectionRef) => dialogs.close(at(to, { ...list, open: id })),
     /** Closes the dialog and shows the documents of a collection. */
-    showCollection: (to: CollectionRef, next: DocumentsSearch = {}) => dialogs.close(at(to, next)),
+    showCollection: (to: CollectionRef, next: DataSearch = {}) => dialogs.close(at(to, next)),
     /** Counts the documents that match. */
     count: () => show({ ...list, count: '1' }),
     /**
      * Changes the query, and returns to its first page. Another filter clears the selection, and is
      * counted on demand.
      */
-    query: (change: Pick<DocumentsSearch, 'filter' | 'sort'>) =>
+    query: (change: Pick<DataSearch, 'filter' | 'sort'>) =>
       show({
         filter,
         sort,
@@ -77,13 +77,22 @@ export function useDocumentsLocation() {
         ...(change.filter === undefined && { count, selected }),
         ...change,
       }),
+    createDatabase: () => openDialog({ dialog: 'create' }),
+    /** Opens the import of a database, into the one that is shown. */
+    importDatabase: () => openDialog({ dialog: 'import' }),
+    dropDatabase: () => openDialog({ dialog: 'drop' }),
+    /** Closes the dialog and shows a database, or the list of them. */
+    showDatabase: (name?: string) =>
+      dialogs.leave(at(name === undefined ? {} : { database: name })),
+    /** Sorts the databases. */
+    sort: (text: string) => dialogs.replace(at(here, { sort: text })),
     setColumns: (text: string) => dialogs.replace(at(here, { ...list, columns: text })),
     page: (from: PagePosition) => show({ filter, sort, columns, count, selected, ...from }),
   }
 }
 
 function pathOf(database: string | undefined, collection: string | undefined) {
-  if (database === undefined) return { to: '/documents' } as const
-  if (collection === undefined) return { to: '/documents/$database', params: { database } } as const
-  return { to: '/documents/$database/$collection', params: { database, collection } } as const
+  if (database === undefined) return { to: '/data' } as const
+  if (collection === undefined) return { to: '/data/$database', params: { database } } as const
+  return { to: '/data/$database/$collection', params: { database, collection } } as const
 }

@@ -1,6 +1,6 @@
-/** URL search of the Documents page: the query, the position in its result, and the open dialog. */
-export interface DocumentsSearch {
-  /** Text that the names of the listed databases or collections contain. */
+/** URL search of the pages of databases and collections: the query, its position, and the open dialog. */
+export interface DataSearch {
+  /** Text that the names of the listed databases and collections contain. */
   readonly q?: string | undefined
   /** Conditions, such as `author=ada&year:gte=2000`; see `parseFilter`. */
   readonly filter?: string | undefined
@@ -19,8 +19,9 @@ export interface DocumentsSearch {
   /** Id of the document to show, edit, or delete. */
   readonly open?: string | undefined
   readonly edit?: string | undefined
+  /** Id of the document, or name of the index, to delete. */
   readonly remove?: string | undefined
-  /** Set to any text while the create dialog is open. */
+  /** Set to any text while the dialog that creates a document or an index is open. */
   readonly create?: string | undefined
   /** Set to any text while the import dialog or the delete-all dialog is open. */
   readonly import?: string | undefined
@@ -29,29 +30,31 @@ export interface DocumentsSearch {
   readonly bulk?: string | undefined
   /** Id of the job whose progress is shown. */
   readonly job?: string | undefined
+  /** The dialog of a database that is open: `create`, `import` or `drop`. */
+  readonly dialog?: string | undefined
 }
 
 /** The position of a page, as a parameter of the API: an id, or a cursor in another order. */
-export type PagePosition = Pick<DocumentsSearch, 'after' | 'cursor'>
+export type PagePosition = Pick<DataSearch, 'after' | 'cursor'>
 
 const LIST = ['q', 'filter', 'sort', 'columns', 'count', 'after', 'cursor', 'selected'] as const
 const DIALOGS = ['open', 'edit', 'remove', 'create', 'import', 'empty', 'bulk', 'job'] as const
 
 /** Parses the URL search and drops unknown or invalid parameters. */
-export const readDocumentsSearch = (search: Record<string, unknown>): DocumentsSearch =>
-  pick(search, [...LIST, ...DIALOGS])
+export const readDataSearch = (search: Record<string, unknown>): DataSearch =>
+  pick(search, [...LIST, ...DIALOGS, 'dialog'])
 
 /** Returns the search without an open dialog. */
-export const withoutDialog = (search: DocumentsSearch): DocumentsSearch => pick({ ...search }, LIST)
+export const withoutDialog = (search: DataSearch): DataSearch => pick({ ...search }, LIST)
 
-/** Returns whether a dialog is open. */
-export const hasDialog = (search: DocumentsSearch): boolean =>
+/** Returns whether a dialog of documents is open. */
+export const hasDialog = (search: DataSearch): boolean =>
   DIALOGS.some((key) => search[key] !== undefined)
 
-const pick = (search: Record<string, unknown>, keys: readonly (keyof DocumentsSearch)[]) =>
+const pick = (search: Record<string, unknown>, keys: readonly (keyof DataSearch)[]) =>
   Object.fromEntries(
     keys.flatMap((key) => {
       const value = search[key]
       return typeof value === 'string' && value !== '' ? [[key, value]] : []
     }),
-  ) as DocumentsSearch
+  ) as DataSearch
