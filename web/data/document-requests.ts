@@ -3,6 +3,7 @@ import type { DocumentIndex } from '../../server/contract/document-index.ts'
 import type { JobView } from '../../server/contract/job.ts'
 import { parseJson } from '../../server/contract/json/parse-json.ts'
 import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../api/client.ts'
+import type { DataSearch, PagePosition } from './data-search.ts'
 import {
   collectionClient,
   documentClient,
@@ -13,7 +14,6 @@ import {
   type StoredJson,
   toQuery,
 } from './document-client.ts'
-import type { DataSearch, PagePosition } from './data-search.ts'
 import { type Condition, conditionsOf } from './model/conditions.ts'
 import { parsePlan, type QueryPlan } from './model/query-plan.ts'
 import type { CollectionRef } from './use-data-location.ts'

@@ -11,8 +11,10 @@ import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { useNarrowScreen } from '../ui/layout/use-narrow-screen.ts'
 import { copyText } from '../ui/text/copy-text.ts'
 import { NoDocuments } from './create-document.tsx'
+import classes from './documents-view.module.css'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
+import { RequestLine } from './filter/request-line.tsx'
 import { LiveChanges } from './follow/live-changes.tsx'
 import { PlanLine } from './indexes/plan-line.tsx'
 import { isFilter } from './model/conditions.ts'
@@ -68,6 +70,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           error={query.error}
           actions={(editText) => (
             <>
+              <LiveChanges collectionRef={collectionRef} />
               <RefreshButton collectionRef={collectionRef} />
               <ColumnsMenu
                 fields={fields}
@@ -76,20 +79,9 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 onReset={chosen.reset}
               />
               {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
-              <TableActions collectionRef={collectionRef} onEditText={editText} />
+              <TableActions onEditText={editText} />
             </>
           )}
-          status={
-            isFilter(list.filter) && (
-              <PlanLine
-                collectionRef={collectionRef}
-                plan={isBefore ? undefined : query.data?.plan}
-                loading={isBefore}
-              >
-                <LiveChanges collectionRef={collectionRef} />
-              </PlanLine>
-            )
-          }
         />
       )}
       {narrow && !isGone && (
@@ -163,13 +155,21 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         />
       )}
       {/* Above it, the table replaces a skeleton of another height. */}
-      {!isOpening && (
-        <Pager
-          collectionRef={collectionRef}
-          size={isBefore || isGone ? undefined : query.data?.documents.length}
-          next={isBefore || isGone ? undefined : query.data?.next}
-          loading={isBefore}
-        />
+      {!isOpening && !isGone && isFilter(list.filter) && (
+        <div className={classes.foot}>
+          <Pager
+            collectionRef={collectionRef}
+            size={isBefore ? undefined : query.data?.documents.length}
+            next={isBefore ? undefined : query.data?.next}
+            loading={isBefore}
+          />
+          <PlanLine
+            collectionRef={collectionRef}
+            plan={isBefore ? undefined : query.data?.plan}
+            loading={isBefore}
+          />
+          <RequestLine collectionRef={collectionRef} />
+        </div>
       )}
     </>
   )

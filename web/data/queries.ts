@@ -1,5 +1,7 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { JobView } from '../../server/contract/job.ts'
+import { collectionsQuery } from '../api/queries.ts'
+import type { DataSearch } from './data-search.ts'
 import { hasStatus } from './document-client.ts'
 import {
   countDocuments,
@@ -10,8 +12,7 @@ import {
   readPage,
   readSchema,
 } from './document-requests.ts'
-import type { DataSearch } from './data-search.ts'
-import type { CollectionRef } from './use-data-location.ts'
+import { type CollectionRef, useDataLocation } from './use-data-location.ts'
 
 // Documents without a feed emit no live events, so the queries refetch on mount and on focus.
 const fresh = { staleTime: 0, refetchOnWindowFocus: true } as const
@@ -48,6 +49,14 @@ export const countQuery = (collectionRef: CollectionRef, filter: string | undefi
     // A count may scan the whole collection.
     refetchOnWindowFocus: false,
   })
+
+/** Returns the last count of a whole collection; undefined if a filter is set or it is not counted. */
+export function useKnownCount({ database, collection }: CollectionRef): number | undefined {
+  const { search } = useDataLocation()
+  const { data = [] } = useQuery(collectionsQuery(database))
+  if (search.filter !== undefined) return undefined
+  return data.find(({ name }) => name === collection)?.documents ?? undefined
+}
 
 export const documentQuery = (collectionRef: CollectionRef, id: string) =>
   queryOptions({

@@ -70,7 +70,11 @@ export function Rail() {
           onChange={filter}
         />
         {mayCreate && (
-          <IconButton aria-label="Create a database" data-tip="Create database" onClick={createDatabase}>
+          <IconButton
+            aria-label="Create a database"
+            data-tip="Create database"
+            onClick={createDatabase}
+          >
             <IconPlus />
           </IconButton>
         )}

@@ -1,11 +1,6 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
-import {
-  type DataSearch,
-  type PagePosition,
-  readDataSearch,
-  withoutDialog,
-} from './data-search.ts'
+import { type DataSearch, type PagePosition, readDataSearch, withoutDialog } from './data-search.ts'
 
 export interface CollectionRef {
   readonly database: string

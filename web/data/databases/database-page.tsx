@@ -14,9 +14,9 @@ import { RecordTable } from '../../ui/table/record-table.tsx'
 import { formatBytes, formatCount, NO_FIGURE } from '../../ui/text/format-number.ts'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { CollectionHead } from '../collection-head.tsx'
+import { CreateDocumentButton, loadDialogs, NoDocuments } from '../create-document.tsx'
 import page from '../data-page.module.css'
 import { hasDialog } from '../data-search.ts'
-import { CreateDocumentButton, loadDialogs, NoDocuments } from '../create-document.tsx'
 import { ReadResult } from '../read-result.tsx'
 import { useDataLocation } from '../use-data-location.ts'
 import classes from './database-page.module.css'
@@ -134,9 +134,7 @@ function Actions({ name }: { name: string }) {
         <Button
           variant="default"
           leftSection={<IconPlugConnected />}
-          renderRoot={(props) => (
-            <Link to="/endpoints/new" search={{ serve: name }} {...props} />
-          )}
+          renderRoot={(props) => <Link to="/endpoints/new" search={{ serve: name }} {...props} />}
         >
           Open an endpoint
         </Button>

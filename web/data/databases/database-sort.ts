@@ -16,7 +16,7 @@ const figures: Readonly<Record<Exclude<SortColumn, 'name'>, (row: DatabaseRow) =
 
 /** Returns the sort order of a URL. Default: by name. */
 export const toSort = (text: string | undefined): DatabaseSort =>
-  text !== undefined && Object.hasOwn(figures, text.replace(/^-/, '')) || text === '-name'
+  (text !== undefined && Object.hasOwn(figures, text.replace(/^-/, ''))) || text === '-name'
     ? (text as DatabaseSort)
     : 'name'
 

@@ -112,12 +112,7 @@ function Row(props: {
   const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
   const reach = formatEndpointCount(row)
   return (
-    <tr
-      ref={ref}
-      data-row={name}
-      data-index={index}
-      aria-rowindex={index + 2}
-    >
+    <tr ref={ref} data-row={name} data-index={index} aria-rowindex={index + 2}>
       <th scope="row">
         <Link
           to="/data/$database"

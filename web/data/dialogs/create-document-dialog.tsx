@@ -9,11 +9,7 @@ import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
 import { showStored } from '../mutations/document-toast.ts'
-import {
-  type CollectionRef,
-  formatCollection,
-  useDataLocation,
-} from '../use-data-location.ts'
+import { type CollectionRef, formatCollection, useDataLocation } from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 
 const newDocumentSchema = z.object({

@@ -7,11 +7,7 @@ import { formatJson, minifyJson } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
 import { useSaveDocument } from '../mutations/save-document.ts'
-import {
-  type CollectionRef,
-  formatCollection,
-  useDataLocation,
-} from '../use-data-location.ts'
+import { type CollectionRef, formatCollection, useDataLocation } from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { DocumentConflict } from './document-conflict.tsx'
 

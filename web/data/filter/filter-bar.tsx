@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../ui/icon/icons.tsx'
-import { useNarrowScreen, usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
+import { usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { useEscape } from '../../ui/overlay/use-escape.ts'
 import { isolate } from '../../ui/text/with-name.tsx'
 import {
@@ -17,7 +17,6 @@ import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import form from './condition-form.module.css'
 import { ConditionForm, FilterActions } from './condition-form.tsx'
 import classes from './filter-bar.module.css'
-import { RequestLine } from './request-line.tsx'
 
 export interface FilterBarProps {
   readonly collectionRef: CollectionRef
@@ -25,27 +24,21 @@ export interface FilterBarProps {
   readonly error: Error | null
   /** Renders the buttons beside the filters. `editText` edits the filter as text. */
   readonly actions: (editText: () => void) => ReactNode
-  /** What the query found, above the table. */
-  readonly status: ReactNode
 }
 
 /** What is being edited: a condition, a new one, or the text. */
 type Editing = Condition | 'new' | 'text' | undefined
 
 /** The filters of a collection, each with buttons that edit and remove it, and its actions. */
-export function FilterBar({ collectionRef, error, actions, status }: FilterBarProps) {
+export function FilterBar({ collectionRef, error, actions }: FilterBarProps) {
   const { search, query } = useDataLocation()
   const { filter = '' } = search
-  const narrow = useNarrowScreen()
   const phone = usePhoneScreen()
   const [editing, setEditing] = useState<Editing>()
   const add = useRef<HTMLButtonElement>(null)
   const parsed = parseFilter(filter)
   const conditions = 'conditions' in parsed ? parsed.conditions : []
   const isText = editing === 'text' || 'error' in parsed
-  // Always above a table, whose headers then stay in place when they are clicked.
-  const isRequestShown =
-    !isText && !phone && (!narrow || filter !== '' || search.sort !== undefined)
   const apply = (next: readonly Condition[]) => query({ filter: formatFilter(next) })
   const close = () => {
     setEditing(undefined)
@@ -130,12 +123,6 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
           onCancel={close}
         />
       )}
-      <div className={classes.status}>
-        {status}
-        {isRequestShown && (
-          <RequestLine collectionRef={collectionRef} onEdit={() => setEditing('text')} />
-        )}
-      </div>
     </div>
   )
 }

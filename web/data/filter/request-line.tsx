@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core'
-import { CopyItem } from '../../ui/overlay/copy-item.tsx'
+import { IconCheck, IconCopy } from '../../ui/icon/icons.tsx'
+import { IconButton } from '../../ui/layout/icon-button.tsx'
 import { useCopied } from '../../ui/text/copy-text.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
@@ -7,31 +7,23 @@ import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import classes from './request-line.module.css'
 
 /** Shows the request of the API that returns the documents that match, from those of the page. */
-export function RequestLine(props: { collectionRef: CollectionRef; onEdit: () => void }) {
-  const { collectionRef, onEdit } = props
-  const path = useRequestPath(collectionRef)
+export function RequestLine({ collectionRef }: { collectionRef: CollectionRef }) {
+  const { search } = useDataLocation()
+  const path = toApiPath(collectionRef, conditionsOf(search.filter), search.sort, search)
   const link = location.origin + path
   const [copied, copy] = useCopied()
   return (
     <div className={classes.line}>
-      <code className={`mono ${classes.path}`}>GET {path}</code>
-      <Button variant="subtle" onClick={() => copy(link, 'The link')}>
-        {copied === link ? 'Copied' : 'Copy link to API'}
-      </Button>
-      <Button variant="subtle" onClick={onEdit}>
-        Edit as text
-      </Button>
+      <code className={`mono ${classes.path}`} data-tip={path.length > 40 ? path : undefined}>
+        GET {path}
+      </code>
+      <IconButton
+        aria-label="Copy link to API"
+        data-tip="Copy link to API"
+        onClick={() => copy(link, 'The link')}
+      >
+        {copied === link ? <IconCheck /> : <IconCopy />}
+      </IconButton>
     </div>
   )
-}
-
-/** Menu item that copies the link of the request. */
-export function CopyLinkItem({ collectionRef }: { collectionRef: CollectionRef }) {
-  const path = useRequestPath(collectionRef)
-  return <CopyItem label="Copy link to API" name="The link" text={location.origin + path} />
-}
-
-function useRequestPath(collectionRef: CollectionRef): string {
-  const { search } = useDataLocation()
-  return toApiPath(collectionRef, conditionsOf(search.filter), search.sort, search)
 }

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { PropsWithChildren, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { adviseFields, describePlan, type QueryPlan } from '../model/query-plan.ts'
 import { parseSort } from '../model/sort.ts'
-import { countQuery } from '../queries.ts'
+import { countQuery, useKnownCount } from '../queries.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { IndexAdvice } from './index-advice.tsx'
 import classes from './plan-line.module.css'
@@ -24,14 +24,12 @@ export interface PlanLineProps {
 }
 
 /** The number of documents that match, on demand, and what the query read. */
-export function PlanLine(props: PropsWithChildren<PlanLineProps>) {
-  const { collectionRef, plan, loading, children } = props
+export function PlanLine({ collectionRef, plan, loading }: PlanLineProps) {
   const { search } = useDataLocation()
   const isSlow = plan !== undefined && plan.index === undefined && plan.scanned >= SLOW_SCAN
   return (
     <div className={classes.line} tabIndex={-1}>
       <Count collectionRef={collectionRef} />
-      {children}
       {loading && (
         <span role="status" className={classes.loading}>
           Loading the documents…
@@ -52,7 +50,9 @@ function Count({ collectionRef }: { collectionRef: CollectionRef }) {
   const { search, count } = useDataLocation()
   const isWanted = search.count !== undefined
   const query = useQuery({ ...countQuery(collectionRef, search.filter), enabled: isWanted })
+  const known = useKnownCount(collectionRef)
   if (!isWanted) {
+    if (known !== undefined) return null
     return (
       <Button ref={keepFocus} variant="subtle" className={classes.count} onClick={count}>
         Count documents

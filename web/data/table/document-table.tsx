@@ -119,7 +119,7 @@ function PageCheckbox(props: {
 }
 
 /** Height of a row, and width of the column of checkboxes, in pixels. */
-const ROW_HEIGHT = 36
+const ROW_HEIGHT = 28
 const CHECKBOX_WIDTH = 40
 
 function WideTable(props: DocumentTableProps) {

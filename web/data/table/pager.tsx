@@ -4,9 +4,10 @@ import { tabStorage } from '../../shared/browser-storage.ts'
 import { IconChevronLeft, IconChevronRight } from '../../ui/icon/icons.tsx'
 import { PrintNote } from '../../ui/table/printed-rows.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { PAGE_SIZE } from '../document-requests.ts'
 import type { PagePosition } from '../data-search.ts'
-import { countQuery } from '../queries.ts'
+import { PAGE_SIZE } from '../document-requests.ts'
+import { formatDocuments } from '../mutations/describe-outcome.ts'
+import { countQuery, useKnownCount } from '../queries.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import classes from './pager.module.css'
 
@@ -27,9 +28,14 @@ export function Pager({ collectionRef, size, next, loading }: PagerProps) {
   const { database, collection, search, page } = useDataLocation()
   const { filter, sort, after, cursor } = search
   // The number that is shown above the table, if the documents are counted.
-  const { data: total } = useQuery({ ...countQuery(collectionRef, filter), enabled: false })
+  const { data: counted } = useQuery({ ...countQuery(collectionRef, filter), enabled: false })
+  const known = useKnownCount(collectionRef)
+  const total = search.count === undefined ? known : counted
   const isFirst = after === undefined && cursor === undefined
-  if (isFirst && next === undefined && !loading) return null
+  if (isFirst && next === undefined && !loading) {
+    if (known === undefined || search.count !== undefined || size === undefined) return null
+    return <p className={classes.position}>{formatDocuments(size)}</p>
+  }
   const list = JSON.stringify([database, collection, filter, sort])
   const trail = readTrail(list)
   const now = JSON.stringify([after, cursor])
@@ -70,7 +76,7 @@ export function Pager({ collectionRef, size, next, loading }: PagerProps) {
           {describePage({
             size,
             skipped: isFirst ? 0 : at > 0 && isFromFirst ? at * PAGE_SIZE : undefined,
-            total: search.count === undefined ? undefined : total,
+            total,
           })}
         </p>
       )}

@@ -1,26 +1,16 @@
 import { Button, Menu } from '@mantine/core'
 import { useHasRole } from '../../api/session/person.ts'
 import { IconDots, IconTrash } from '../../ui/icon/icons.tsx'
-import { useNarrowScreen, usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
-import { CopyLinkItem } from '../filter/request-line.tsx'
-import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
+import { CreateDocumentButton } from '../create-document.tsx'
+import { useDataLocation } from '../use-data-location.ts'
 
-export interface TableActionsProps {
-  readonly collectionRef: CollectionRef
-  readonly onEditText: () => void
-}
-
-/**
- * Buttons that import documents into the collection and that delete all of them. On a phone, a menu
- * also contains the actions of the request, which is not shown.
- */
-export function TableActions({ collectionRef, onEditText }: TableActionsProps) {
+/** Buttons that change the collection, and a menu with the rarer actions. */
+export function TableActions({ onEditText }: { onEditText: () => void }) {
   const { load, empty } = useDataLocation()
   const mayChange = useHasRole('editor')
   const narrow = useNarrowScreen()
-  const phone = usePhoneScreen()
-  if (!mayChange && !phone) return null
   return (
     <>
       {mayChange && !narrow && (
@@ -29,13 +19,7 @@ export function TableActions({ collectionRef, onEditText }: TableActionsProps) {
         </Button>
       )}
       <MenuButton label="More actions" icon={<IconDots />}>
-        {phone && (
-          <>
-            <CopyLinkItem collectionRef={collectionRef} />
-            <Menu.Item onClick={onEditText}>Edit filter as text</Menu.Item>
-          </>
-        )}
-        {mayChange && phone && <Menu.Divider />}
+        <Menu.Item onClick={onEditText}>Edit filter as text</Menu.Item>
         {mayChange && narrow && <Menu.Item onClick={load}>Import</Menu.Item>}
         {mayChange && (
           <Menu.Item data-danger leftSection={<IconTrash />} onClick={empty}>
@@ -43,6 +27,7 @@ export function TableActions({ collectionRef, onEditText }: TableActionsProps) {
           </Menu.Item>
         )}
       </MenuButton>
+      {mayChange && <CreateDocumentButton />}
     </>
   )
 }

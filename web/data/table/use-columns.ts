@@ -12,11 +12,7 @@ import {
 import { conditionsOf, partsOf } from '../model/conditions.ts'
 import { parseSort } from '../model/sort.ts'
 import { documentsQuery } from '../queries.ts'
-import {
-  type CollectionRef,
-  formatCollection,
-  useDataLocation,
-} from '../use-data-location.ts'
+import { type CollectionRef, formatCollection, useDataLocation } from '../use-data-location.ts'
 
 /**
  * Returns the columns of a collection and functions that change them. They are those of the URL,
