@@ -37,7 +37,7 @@ const copyId = async (id: string) =>
 
 /** Lists the documents of a collection, filtered, sorted and in pages. */
 export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { list, query: change, open, edit, remove, create } = useDataLocation()
+  const { list, search, query: change, open, edit, remove, create } = useDataLocation()
   const narrow = useNarrowScreen()
   const query = useQuery({
     ...documentsQuery(collectionRef, list),
@@ -118,6 +118,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 }
                 onResize={setColumns}
                 onOpen={open}
+                openId={search.open ?? search.edit}
                 keysOf={(id) => ({
                   open: () => open(id),
                   copy: () => copyId(id),

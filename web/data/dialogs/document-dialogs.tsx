@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { useHasRole } from '../../api/session/person.ts'
 import { useOwnRole } from '../../shared/session/role-labels.ts'
@@ -10,25 +10,20 @@ import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { capitalize } from '../../ui/text/capitalize.ts'
 import { deleteMatching } from '../mutations/change-selected.ts'
 import { useStartJob } from '../mutations/start-job.ts'
-import { documentFormQuery, documentQuery } from '../queries.ts'
+import { documentFormQuery } from '../queries.ts'
 import { DeleteManyDialog } from '../selection/delete-many-dialog.tsx'
 import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
+import { DocumentPanel } from './document-panel.tsx'
 import { JobDialog } from './job-dialog.tsx'
 
 // Loaded on demand, because these dialogs are large.
 const CreateDocumentDialog = lazy(async () => ({
   default: (await import('./create-document-dialog.tsx')).CreateDocumentDialog,
 }))
-const DocumentDialog = lazy(async () => ({
-  default: (await import('./document-dialog.tsx')).DocumentDialog,
-}))
 const ImportDocumentsDialog = lazy(async () => ({
   default: (await import('../import/import-documents-dialog.tsx')).ImportDocumentsDialog,
-}))
-const EditDocumentDialog = lazy(async () => ({
-  default: (await import('./edit-document-dialog.tsx')).EditDocumentDialog,
 }))
 
 /** Renders the dialog that the URL search selects. */
@@ -67,49 +62,25 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   if (collection !== undefined && empty !== undefined) {
     return <DeleteAllDialog collectionRef={{ database, collection }} />
   }
-  const id = open ?? edit ?? remove
-  if (collection === undefined || id === undefined) return null
-  const action = open !== undefined ? 'open' : edit !== undefined ? 'edit' : 'remove'
+  if (collection === undefined) return null
+  const collectionRef = { database, collection }
+  if (remove !== undefined) {
+    return <DeleteDocument key={remove} collectionRef={collectionRef} id={remove} />
+  }
+  const id = open ?? edit
+  if (id === undefined) return null
   return (
-    <OneDocument
-      key={`${action} ${id}`}
-      collectionRef={{ database, collection }}
-      id={id}
-      action={action}
-    />
+    <DocumentPanel key={id} collectionRef={collectionRef} id={id} isEditing={edit !== undefined} />
   )
 }
 
-const dialogs = { open: DocumentDialog, edit: EditDocumentDialog, remove: DeleteDocumentDialog }
-
-function OneDocument(props: {
-  collectionRef: CollectionRef
-  id: string
-  action: keyof typeof dialogs
-}) {
-  const { collectionRef, id, action } = props
+function DeleteDocument({ collectionRef, id }: { collectionRef: CollectionRef; id: string }) {
   const { close } = useDataLocation()
-  const queryOf = action === 'open' ? documentQuery : documentFormQuery
-  const { data, error, refetch } = useQuery(queryOf(collectionRef, id))
-  const ActionDialog = dialogs[action]
-  const isGone = error instanceof ApiFailure && error.status === 404
-  const inDialog = (content: ReactNode) => (
-    <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
-      {content}
-    </Dialog>
-  )
-  const loading = inDialog(<SkeletonRows what="the document" />)
-  // A form keeps its input; saving reports that the document was deleted.
-  if (data !== undefined && !(isGone && action === 'open')) {
-    return (
-      // The dialog stays open while its code is loading, so that Escape closes it.
-      <Suspense fallback={loading}>
-        <ActionDialog collectionRef={collectionRef} document={data} />
-      </Suspense>
-    )
+  const { data, error, refetch } = useQuery(documentFormQuery(collectionRef, id))
+  if (data !== undefined) {
+    return <DeleteDocumentDialog collectionRef={collectionRef} document={data} />
   }
-  if (error === null) return loading
-  if (isGone) {
+  if (error instanceof ApiFailure && error.status === 404) {
     return (
       <UnavailableDialog title={`There is no document ${id}`} name={id} onClose={close}>
         {/* The message of the server repeats the title. */}
@@ -117,7 +88,15 @@ function OneDocument(props: {
       </UnavailableDialog>
     )
   }
-  return inDialog(<LoadFailure what="The document" error={error} onRetry={refetch} />)
+  return (
+    <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
+      {error === null ? (
+        <SkeletonRows what="the document" />
+      ) : (
+        <LoadFailure what="The document" error={error} onRetry={refetch} />
+      )}
+    </Dialog>
+  )
 }
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */

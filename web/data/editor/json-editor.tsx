@@ -29,6 +29,8 @@ export interface JsonEditorHandle {
   focus(): void
   /** Moves the cursor to an index, scrolls it into view, and focuses the editor. */
   goTo(at: number): void
+  /** Selects a range and scrolls it into view. The focus stays. */
+  select(range: TextRange): void
 }
 
 /** An error at a range of the text. */
@@ -137,6 +139,8 @@ export function JsonEditor(props: JsonEditorProps) {
       editor.dispatch({ selection: { anchor }, scrollIntoView: true })
       editor.focus()
     },
+    select: ({ from, to }) =>
+      view.current?.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true }),
   }))
 
   useEscape('field', () => leave(container.current))

@@ -14,6 +14,7 @@ import { CollectionField, collectionName } from '../collection-field.tsx'
 import { formatCell } from '../model/format-cell.ts'
 import { formatDocuments } from '../mutations/describe-outcome.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
+import { idCandidates, readHead, renameToId } from './id-column.ts'
 import { useImportDocuments, useImportedFilter } from './import-documents.ts'
 import { NO_JSON } from './json-to-lines.ts'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
@@ -25,6 +26,8 @@ interface DocumentOptions {
   readonly format: ImportFormat | ''
   readonly onConflict: OnConflict
   readonly types: CsvTypes
+  /** The column of CSV that becomes the id; empty if ids are generated. */
+  readonly idColumn: string
 }
 
 const WORDS = {
@@ -62,6 +65,7 @@ export function ImportDocumentsDialog(props: { database: string; collection: str
       format: '',
       onConflict: 'fail',
       types: 'auto',
+      idColumn: '',
     },
     restore: (stored) =>
       stored.begun && stored.onConflict === 'fail' ? { ...stored, onConflict: 'skip' } : stored,
@@ -91,11 +95,26 @@ export function ImportDocumentsDialog(props: { database: string; collection: str
     [begin, file],
   )
   const format = form.values.format === '' ? detected : form.values.format
+  const head = useMemo(() => {
+    const { separator } = IMPORT_FORMATS[format ?? 'json']
+    return begin && separator && readHead(begin, separator)
+  }, [begin, format])
+  const candidates = idCandidates(head)
+  const idColumn = candidates.includes(form.values.idColumn) ? form.values.idColumn : ''
+  /** Replaces the header by one with the chosen id. */
+  const rename = useMemo(
+    () =>
+      head === undefined || idColumn === ''
+        ? undefined
+        : { line: renameToId(head, idColumn), start: head.start, end: head.end },
+    [head, idColumn],
+  )
   const preview = useMemo(() => {
     if (begin === undefined || format === undefined) return undefined
     const isWhole = file === null || file.size <= PREVIEW_BYTES
-    return previewSource(begin, { format, isWhole, onConflict, types })
-  }, [begin, format, file, onConflict, types])
+    const bytes = rename === undefined ? begin : replaceBytes(begin, rename)
+    return previewSource(bytes, { format, isWhole, onConflict, types })
+  }, [begin, format, file, onConflict, types, rename])
   const run = useImport(form, useImportDocuments(collectionRef), {
     close,
     cancelled: CANCELLED,
@@ -106,7 +125,10 @@ export function ImportDocumentsDialog(props: { database: string; collection: str
     form.submit(() => {
       if (read === null) return form.showErrors({ file: UNREADABLE })
       if (format === undefined) return
-      run.begin({ source: file ?? new Blob([text]), format, onConflict, types })
+      const source = file ?? new Blob([text])
+      const renamed =
+        rename && new Blob([source.slice(0, rename.start), rename.line, source.slice(rename.end)])
+      run.begin({ source: renamed ?? source, format, onConflict, types })
     })
   const isEmpty = preview?.isEmpty === true
   return (
@@ -166,10 +188,32 @@ export function ImportDocumentsDialog(props: { database: string; collection: str
           {format !== undefined && IMPORT_FORMATS[format].separator !== undefined && (
             <NativeSelect label="Cells" data={cellTypes} {...form.getInputProps('types')} />
           )}
+          {candidates.length > 0 && (
+            <NativeSelect
+              label="Id"
+              data={[
+                { value: '', label: 'Generated' },
+                ...candidates.map((name) => ({ value: name, label: `Column ${name}` })),
+              ]}
+              {...form.getInputProps('idColumn')}
+              value={idColumn}
+            />
+          )}
         </div>
       )}
     </ImportDialog>
   )
+}
+
+function replaceBytes(
+  bytes: Uint8Array,
+  { line, start, end }: { line: Uint8Array; start: number; end: number },
+): Uint8Array {
+  const all = new Uint8Array(bytes.length - (end - start) + line.length)
+  all.set(bytes.subarray(0, start))
+  all.set(line, start)
+  all.set(bytes.subarray(end), start + line.length)
+  return all
 }
 
 /** Button that shows the documents of an import. */

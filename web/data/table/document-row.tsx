@@ -14,6 +14,8 @@ export interface DocumentRowProps {
   readonly fields: readonly string[]
   readonly fitted: ReadonlyMap<string, number>
   readonly tabIndex: number
+  /** Whether the panel shows the document. */
+  readonly isOpen: boolean
   /** Undefined if documents cannot be selected. */
   readonly isSelected: boolean | undefined
   readonly onToggle: (id: string, extend: boolean) => void
@@ -21,10 +23,15 @@ export interface DocumentRowProps {
 
 /** A row of the table, rendered again only if its props change. */
 export const DocumentRow = memo(function DocumentRow(props: DocumentRowProps) {
-  const { document, fields, fitted, tabIndex, isSelected, onToggle } = props
+  const { document, fields, fitted, tabIndex, isOpen, isSelected, onToggle } = props
   const { id } = document
   return (
-    <tr data-row={id} data-selected={isSelected || undefined} tabIndex={tabIndex}>
+    <tr
+      data-row={id}
+      data-open={isOpen || undefined}
+      data-selected={isSelected || undefined}
+      tabIndex={tabIndex}
+    >
       {isSelected !== undefined && (
         <td>
           <RowCheckbox id={id} checked={isSelected} tabIndex={tabIndex} onToggle={onToggle} />
@@ -45,10 +52,15 @@ export const DocumentRow = memo(function DocumentRow(props: DocumentRowProps) {
 
 /** The value of a field in a cell. */
 export function CellValue({ value }: { value: unknown }) {
-  const { text, kind } = formatCell(value)
+  const { text, kind, tip } = formatCell(value)
   return (
     // Without `dir`, a long right-to-left text would be cut at its beginning.
-    <span className={classes.value} data-kind={kind} dir={kind === 'text' ? 'auto' : undefined}>
+    <span
+      className={classes.value}
+      data-kind={kind}
+      data-tip={tip}
+      dir={kind === 'text' ? 'auto' : undefined}
+    >
       {kind === 'json' ? <JsonText text={text} /> : text}
     </span>
   )

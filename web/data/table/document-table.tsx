@@ -37,6 +37,8 @@ export interface DocumentTableProps {
   readonly onSort: (field: string, extend: boolean) => void
   readonly onResize: (columns: readonly FieldColumn[]) => void
   readonly onOpen: (id: string) => void
+  /** The document that the panel shows. */
+  readonly openId: string | undefined
   /** Returns the shortcuts that act on the row of a document. */
   readonly keysOf: (id: string) => KeyHandlers<'documents'>
   /** Undefined if the role does not permit changes. */
@@ -133,6 +135,7 @@ function WideTable(props: DocumentTableProps) {
     onSort,
     onResize,
     onOpen,
+    openId,
     keysOf,
     selection,
   } = props
@@ -235,6 +238,7 @@ function WideTable(props: DocumentTableProps) {
               fields={fields}
               fitted={fitted}
               tabIndex={document.id === navigation.activeId ? 0 : -1}
+              isOpen={document.id === openId}
               isSelected={selection?.isSelected(document.id)}
               onToggle={toggle}
             />

@@ -1,11 +1,14 @@
-import { useEffect, useRef, useState } from 'react'
+import { useRouter } from '@tanstack/react-router'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
+import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
+import { showToast } from '../../shared/toast/toast.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
-import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { useLatest } from '../../ui/use-latest.ts'
 import { ConflictError, type StoredDocument, type StoredJson } from '../document-client.ts'
 import { formatJson, minifyJson } from '../editor/document-text.ts'
+import { FindField } from '../editor/find-field.tsx'
 import { JsonField } from '../editor/json-field.tsx'
-import { findDocumentElement } from '../find-document-element.ts'
 import { useSaveDocument } from '../mutations/save-document.ts'
 import { type CollectionRef, formatCollection, useDataLocation } from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
@@ -14,16 +17,19 @@ import { DocumentConflict } from './document-conflict.tsx'
 /** The version stored by another person; null if the document was deleted. */
 type Theirs = StoredJson | null
 
-/** Form that replaces a document. Shows a conflict if another person changed it. */
-export function EditDocumentDialog({
-  collectionRef,
-  document,
-}: {
+/**
+ * Form that replaces a document. Shows a conflict if another person changed it. Input that is left
+ * without a decision stays stored as a draft.
+ */
+export function EditDocument(props: {
   collectionRef: CollectionRef
   document: StoredDocument
+  /** Set to a function that discards the input, unless it is being saved. */
+  onDiscard: RefObject<(() => void) | undefined>
 }) {
+  const { collectionRef, document, onDiscard } = props
   const { id } = document
-  const { showStored, close } = useDataLocation()
+  const { showStored } = useDataLocation()
   // The draft includes the ETag it started from, to detect changes made before it was restored.
   const form = useJsonForm({
     draft: `document ${id} of ${formatCollection(collectionRef)}`,
@@ -43,6 +49,20 @@ export function EditDocumentDialog({
     wasBeside.current = beside
   }, [beside, editor])
   const save = useSaveDocument(collectionRef, { onSaved: form.deleteDraft })
+  const { isPending, isSuccess } = save
+  const isLeft = text !== formatJson(base.json) && !isPending && !isSuccess
+  const drop = useKeptDraft(form, isLeft, { collectionRef, id })
+  const discard = () => {
+    // If the save fails, its report reopens the form.
+    if (!isPending) drop()
+  }
+  useEffect(() => {
+    onDiscard.current = discard
+    return () => {
+      onDiscard.current = undefined
+    }
+  })
+  useEffect(() => editor.current?.focus(), [editor])
   const showError = (error: Error) => {
     if (!(error instanceof ConflictError)) return form.showFailure(error)
     setTheirs(error.current)
@@ -71,19 +91,22 @@ export function EditDocumentDialog({
     form.clearErrors()
   }
   return (
-    <Dialog
-      title={`Edit document ${id}`}
-      name={id}
-      width={beside ? 1040 : 720}
-      onClose={close}
-      returnTo={() => findDocumentElement(id)}
-    >
+    <>
+      {!beside && (
+        <FindField
+          text={text}
+          onFind={(found, at) => found[at] && editor.current?.select(found[at])}
+        />
+      )}
       <FormFrame
         form={form}
         saveLabel={theirs === null ? 'Create it again' : 'Save document'}
         busy={save.isPending}
         onSave={submit}
-        onCancel={close}
+        onCancel={() => {
+          discard()
+          showStored(id, collectionRef)
+        }}
       >
         {beside ? (
           <DocumentConflict
@@ -101,8 +124,51 @@ export function EditDocumentDialog({
           />
         )}
       </FormFrame>
-    </Dialog>
+    </>
   )
+}
+
+/**
+ * Keeps the draft of a form that is left with changes, such as for another document, and offers to
+ * continue. Returns a function that discards it.
+ */
+function useKeptDraft(
+  form: Pick<DraftForm<object>, 'keepDraft' | 'deleteDraft'>,
+  isLeft: boolean,
+  { collectionRef, id }: { collectionRef: CollectionRef; id: string },
+): () => void {
+  const { history } = useRouter()
+  const isDiscarded = useRef(false)
+  useEffect(() => {
+    if (isLeft && !isDiscarded.current) form.keepDraft()
+  })
+  const onClose = useLatest(() => {
+    if (!isLeft || isDiscarded.current) return
+    showToast({
+      text: `Your changes to ${id} are kept, but not saved`,
+      name: id,
+      actions: [
+        {
+          label: 'Continue editing',
+          to: {
+            to: '/data/$database/$collection',
+            params: { ...collectionRef },
+            search: { edit: id },
+          },
+        },
+      ],
+    })
+  })
+  useEffect(() => {
+    const opened = history.location.href.split('#', 1)[0]
+    return () => {
+      if (history.location.href.split('#', 1)[0] !== opened) onClose.current()
+    }
+  }, [history, onClose])
+  return () => {
+    isDiscarded.current = true
+    form.deleteDraft()
+  }
 }
 
 const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
