@@ -190,8 +190,8 @@ test('Ctrl Z undoes the newest change of documents and endpoints', async ({ page
 
   await gatehouse.post('/_db/blog/articles', { id: 'one' })
   await removeEndpoint()
-  await pressSequence(page, 'g', 'o')
-  await page.getByRole('link', { name: 'blog', exact: true }).press('Enter')
+  await pressSequence(page, 'g', 'd')
+  await page.getByRole('link', { name: 'blog', exact: true }).first().press('Enter')
   await page.getByRole('link', { name: 'articles', exact: true }).first().press('Enter')
   await page.getByRole('row', { name: 'one' }).press('Delete')
   await page.getByRole('button', { name: 'Delete document' }).press('Enter')
@@ -470,6 +470,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await gatehouse.post('/_db/blog/articles', { id: 'd1' })
   await page.goto('/_console/data/blog')
   await page.getByRole('button', { name: 'Import' }).click()
+  await page.getByRole('menuitem', { name: 'Documents' }).click()
   const books = dialogOf(page, 'Import documents')
   await expect(books.getByRole('combobox', { name: 'Collection' })).toBeFocused()
   await page.keyboard.press('Control+Enter')

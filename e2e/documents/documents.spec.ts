@@ -17,7 +17,7 @@ test('The first document of a database is created and can be read through its en
   await makeBlog(gatehouse)
   await gatehouse.signIn(page, '/_console/endpoints')
   await page.getByRole('link', { name: 'Data', exact: true }).click()
-  await page.getByRole('link', { name: 'blog', exact: true }).click()
+  await page.getByRole('link', { name: 'blog', exact: true }).first().click()
   await expect(page.getByText('blog contains no documents.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Create the first document' }).click()
@@ -243,5 +243,5 @@ test('A missing database is reported with a link to the others', async ({
     await expect(page.getByRole('button', { name })).toBeHidden()
   }
   await page.getByRole('link', { name: 'Choose another database' }).click()
-  await expect(page.getByRole('list', { name: 'Choose a database' })).toContainText('_system')
+  await expect(page.getByRole('rowheader', { name: '_system' })).toBeVisible()
 })

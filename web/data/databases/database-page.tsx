@@ -42,7 +42,7 @@ export function DatabasePage() {
   const { database = '', search } = useDataLocation()
   const ownRole = useOwnRole()
   const mayChange = useHasRole('editor')
-  const { rows } = useDatabaseRows()
+  const { rows, names } = useDatabaseRows()
   const row = rows.find(({ name }) => name === database)
   const query = useQuery({
     ...collectionsQuery(database),
@@ -50,6 +50,8 @@ export function DatabasePage() {
     refetchInterval: ({ state }) =>
       state.data?.some(({ measured }) => measured === null) === true ? 2_000 : 10_000,
   })
+  // A dropped database has no collections to show, not even earlier ones.
+  const isMissing = names.data !== undefined && row === undefined
   usePageTitle(database, 'Data')
   return (
     <>
@@ -66,7 +68,11 @@ export function DatabasePage() {
       )}
       {row !== undefined && <Size row={row} />}
       <div className={classes.parts}>
-        <ReadResult query={query} what={`the collections of ${database}`} database={database}>
+        <ReadResult
+          query={isMissing ? { ...query, data: undefined } : query}
+          what={`the collections of ${database}`}
+          database={database}
+        >
           {(collections) =>
             collections.length === 0 ? (
               <NoDocuments>
