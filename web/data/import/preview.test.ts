@@ -103,7 +103,7 @@ test('A preview shows the documents beside those that the server rejects', () =>
 test('The preview names the page that imports an export of a database', () => {
   const text = '{"gatehouse":1,"database":"blog"}\n{"end":{"collections":0,"documents":0}}\n'
   expect(preview(text, 'ndjson').errors).toEqual([
-    'This is an export of a database. Import it on the Databases page.',
+    'This is an export of a database. Import it on the page of a database.',
   ])
 })
 

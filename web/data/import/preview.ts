@@ -164,7 +164,7 @@ const NO_LINES: Read = {
 const isSpace = (byte: number) => byte <= 0x20
 
 /** Its lines would be stored as documents. */
-const DATABASE_EXPORT = 'This is an export of a database. Import it on the Databases page.'
+const DATABASE_EXPORT = 'This is an export of a database. Import it on the page of a database.'
 
 const TOO_LONG = 'The first document is too long for a preview.'
 

@@ -148,6 +148,8 @@ test.each([
   ['7', '7', 'text'],
   ['one\r\ntwo\tthree', 'one two three', 'text'],
   [7, '7', 'number'],
+  [true, 'true', 'boolean'],
+  ['2026-02-30T25:00:00Z', '2026-02-30T25:00:00Z', 'text'],
   [null, 'null', 'json'],
   [{ a: [1] }, '{"a":[1]}', 'json'],
   [`${'x'.repeat(199)}😀`, `${'x'.repeat(199)}…`, 'text'],
@@ -172,4 +174,11 @@ test('An order is described with the direction of each field', () => {
   expect(describeSort(parseSort('-author.name,id'))).toBe(
     `${isolated('author.name')}, descending, then ${isolated('id')}, ascending`,
   )
+})
+
+test('A time is shown in the zone of the browser, with its exact text on hover', () => {
+  const { kind, text, tip } = formatCell('2026-11-30T12:11:28.741Z')
+  expect(kind).toBe('time')
+  expect(text).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:28$/)
+  expect(tip).toContain('2026-11-30T12:11:28.741Z')
 })

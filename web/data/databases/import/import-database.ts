@@ -38,7 +38,7 @@ export function useImportDatabase() {
     mutationFn: importDatabase,
     onSuccess: (result) => showToast({ text: describeDatabaseImport(result) }),
     onSettled: (_, __, { database }) => {
-      // The databases with their sizes and collections, and what the Documents pages show.
+      // The databases with their sizes and collections, and the documents that are shown.
       for (const queryKey of [databasesQuery.queryKey, ['document', database], ['index', database]])
         void queryClient.invalidateQueries({ queryKey })
     },

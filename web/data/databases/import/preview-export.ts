@@ -33,7 +33,7 @@ export interface ExportPreview {
 const NOTHING = { database: undefined, collections: [], total: undefined } as const
 
 const NO_EXPORT =
-  'This is not an export of a database. To import the documents of a collection, use the Documents page.'
+  'This is not an export of a database. To import the documents of a collection, use Import on its page.'
 
 const INCOMPLETE =
   'The export is incomplete, because its last line is missing. Export the database again.'
