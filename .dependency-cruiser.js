@@ -14,7 +14,7 @@ const ROUTES = '(^|[/-])(routes|describe-components)\\.ts$'
 const MODULE = '/module\\.ts$'
 // The files that assemble the server, and the command line.
 const ASSEMBLY = '^server/(main|start|modules|app|cli)[./]'
-const FEATURE = '^web/(access|audit|databases|documents|endpoints|search)/'
+const FEATURE = '^web/(access|audit|data|endpoints|search)/'
 
 /** The packages that are bundled into the server. */
 const SERVER_PACKAGES = [

@@ -168,10 +168,10 @@ freshTest(
       ada.getByText('You are an editor. Only operators and admins can change endpoints.'),
     ).toBeVisible()
     await expect(ada.getByRole('button', { name: 'Add endpoint' })).toHaveCount(0)
-    await ada.getByRole('link', { name: 'Documents' }).click()
+    await ada.getByRole('link', { name: 'Data', exact: true }).click()
     await expect(ada.getByRole('link', { name: 'shop', exact: true })).toHaveCount(0)
-    await ada.getByRole('link', { name: 'blog', exact: true }).click()
-    await ada.getByRole('link', { name: 'articles', exact: true }).click()
+    await ada.getByRole('link', { name: 'blog', exact: true }).first().click()
+    await ada.getByRole('link', { name: 'articles', exact: true }).first().click()
     await ada.getByRole('link', { name: 'one', exact: true }).click()
     const shown = ada.getByRole('dialog', { name: 'Document one', exact: true })
     await shown.getByRole('button', { name: 'Edit document' }).click()

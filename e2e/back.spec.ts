@@ -118,7 +118,7 @@ test('A dialog that is opened after a slow step back stays open', async ({ page,
 test('Back skips the closed dialogs of documents and indexes', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, '/_console/activity')
-  await page.goto('/_console/documents/blog/articles')
+  await page.goto('/_console/data/blog/articles')
   await nav(page, 'one').click()
   await page.getByRole('button', { name: 'Edit document' }).click()
   await editorOf(page).fill('{ "id": "one", "title": "Two" }')
@@ -135,7 +135,7 @@ test('Back skips the closed dialogs of documents and indexes', async ({ page, ga
   const question = dialogOf(page, 'Delete document two?')
   await question.getByRole('button', { name: 'Delete document' }).click()
   await expect(question).toBeHidden()
-  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  await expect(page).toHaveURL(/\/data\/blog\/articles$/)
   await expectBackLeavesPage(page)
 
   await page.goForward()
@@ -146,7 +146,7 @@ test('Back skips the closed dialogs of documents and indexes', async ({ page, ga
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(page).toHaveURL(/\/indexes$/)
   await page.goBack()
-  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  await expect(page).toHaveURL(/\/data\/blog\/articles$/)
   await expectBackLeavesPage(page)
 })
 
@@ -191,7 +191,7 @@ test('A panel whose step back is cancelled does not replace the page that is ope
 }) => {
   await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
   await page.clock.install()
-  await gatehouse.signIn(page, '/_console/databases')
+  await gatehouse.signIn(page, '/_console/data')
   await nav(page, 'shop').click()
   const panel = page.getByRole('dialog', { name: 'Database shop' })
   await expect(panel).toBeVisible()

@@ -72,7 +72,7 @@ for (const role of ['pending', 'anonymous'] as const) {
 test('A tooltip covers no control, can be hovered, and Esc closes only the tooltip', async ({
   page,
 }) => {
-  await page.goto('/_console/databases?open=blog')
+  await page.goto('/_console/data/blog')
   const drops = page.getByRole('row').getByRole('button', { name: /^Drop / })
   await expect(drops.nth(1)).toBeVisible()
   const panel = page.locator('[data-panel]')

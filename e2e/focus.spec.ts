@@ -24,7 +24,7 @@ test('A document that is closed as soon as it is shown returns the focus to its 
 }) => {
   await makeBlog(gatehouse, [{ id: 'one' }])
   await page.clock.install()
-  const held = await holdRequests(page, /\/assets\/document-dialog-.*\.js$/)
+  const held = await holdRequests(page, /\/articles\/\?id=one$/)
   await gatehouse.signIn(page, ARTICLES)
   const row = page.locator('[data-row=one]')
   const dialog = dialogOf(page, 'Document one')
@@ -42,7 +42,7 @@ test('A document that is closed as soon as it is shown returns the focus to its 
   await expect(row).toBeFocused()
 })
 
-test('A dialog that replaces its skeleton returns the focus to the element that opened it', async ({
+test('A panel whose document is gone returns the focus to its row', async ({
   page,
   gatehouse,
   browserErrors,
@@ -59,9 +59,9 @@ test('A dialog that replaces its skeleton returns the focus to the element that 
   await held.requested
   await expect(dialogOf(page, 'Document one')).toBeVisible()
   held.release()
-  await expect(dialogOf(page, 'There is no document one')).toBeVisible()
+  await expect(page.getByText('There is no document one.')).toBeVisible()
   await page.keyboard.press('Escape')
-  await expect(link).toBeFocused()
+  await expect(page.locator('[data-row=one]')).toBeFocused()
 })
 
 test('The focus is kept when a bulk change is cancelled and undone', async ({

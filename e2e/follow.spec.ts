@@ -2,7 +2,7 @@ import { makeBlog, replaceOutside } from './support/page/documents-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
-const ARTICLES = '/_console/documents/blog/articles'
+const ARTICLES = '/_console/data/blog/articles'
 const FEED = '/_db/blog/_feed/articles'
 
 test('A feed is turned on, keeps changes for longer, and is turned off', async ({

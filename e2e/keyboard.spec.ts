@@ -103,9 +103,12 @@ freshTest(
     await gatehouse.signIn(page, consolePath)
     const go = (letter: string) => pressSequence(page, 'g', letter)
 
-    await go('o')
-    await enter(page, page.getByRole('link', { name: 'blog', exact: true }))
-    await enter(page, page.getByRole('link', { name: 'articles', exact: true }))
+    await go('d')
+    await enter(page, page.getByRole('rowheader').getByRole('link', { name: 'blog', exact: true }))
+    await enter(
+      page,
+      page.getByRole('rowheader').getByRole('link', { name: 'articles', exact: true }),
+    )
     await enter(page, page.getByRole('link', { name: 'one', exact: true }))
     const shown = page.getByRole('dialog', { name: 'Document one', exact: true })
     await enter(page, shown.getByRole('button', { name: 'Edit document' }))

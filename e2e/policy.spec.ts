@@ -103,7 +103,7 @@ test('A policy is tried and kept, and an endpoint is turned off and on', async (
   expect((await fetch(url)).status).toBe(200)
   await page.reload()
   await expect(banner).toBeVisible()
-  await page.goto('/_console/databases')
+  await page.goto('/_console/data')
   await page.getByRole('button', { name: 'Keep', exact: true }).click()
   await expect(banner).toBeHidden()
   await expect(toast(page)).toContainText(`Policy of ${address} kept`)

@@ -82,8 +82,7 @@ for (const role of ['viewer', 'operator'] as const) {
       await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText([
         'Endpoints',
         ...(role === 'operator' ? ['Certificates'] : []),
-        'Databases',
-        'Documents',
+        'Data',
         ...(role === 'operator' ? ['Webhooks'] : []),
         'Activity',
       ])

@@ -37,7 +37,7 @@ test('The search finds pages, actions, databases and endpoints by keyboard', asy
   await expect(results.last()).toHaveAttribute('aria-selected', 'true')
   await page.keyboard.press('PageUp')
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/\/documents\/shop$/)
+  await expect(page).toHaveURL(/\/data\/shop$/)
   await expect(search).toBeHidden()
   await expect(page.getByRole('main')).toBeFocused()
 
@@ -54,7 +54,7 @@ test('The search finds pages, actions, databases and endpoints by keyboard', asy
 
   await page.keyboard.press('Escape')
   await expect(search).toBeHidden()
-  await expect(page).toHaveURL(/\/documents\/shop$/)
+  await expect(page).toHaveURL(/\/data\/shop$/)
   // Going back from the result skips the search.
   await page.goBack()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
@@ -158,7 +158,7 @@ test('The search finds collections, and loads them once', async ({ page, gatehou
   await expect(results).toHaveText(['shop / ordersCollection'])
   expect(requested.toSorted()).toEqual(['_system', 'blog', 'shop'])
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/\/documents\/shop\/orders$/)
+  await expect(page).toHaveURL(/\/data\/shop\/orders$/)
 
   // A recent collection is offered although its database is not searched yet.
   await page.goto('/_console/me')

@@ -57,7 +57,7 @@ test('Markup in stored data is shown as text and never runs', async ({
       ['/_console/access/providers', true],
       ['/_console/me', false],
       ['/_console/activity', true],
-      ['/_console/documents/blog/articles', true],
+      ['/_console/data/blog/articles', true],
       ['/_console/endpoints', false],
       [`/_console/${encodeURIComponent(PAYLOAD)}`, false],
     ] as const) {

@@ -2,12 +2,16 @@ import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from '@playwright/test'
 import { expect, type Gatehouse, test } from '../support/server/gatehouse.ts'
 
-const databasesPath = '/_console/databases'
+const databasesPath = '/_console/data'
 
 const create = (gatehouse: Gatehouse, name: string) =>
   gatehouse.post('/_db/_system/_api/database', { name })
 
 const dialogOf = (page: Page, title: string) => page.getByRole('dialog', { name: title })
+
+const createButton = (page: Page) => page.getByRole('button', { name: 'Create database' })
+
+const railOf = (page: Page) => page.getByRole('navigation', { name: 'Databases' })
 
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
@@ -27,10 +31,10 @@ test('A database is created, and its name is validated while it is typed', async
   gatehouse,
 }) => {
   await gatehouse.signIn(page, '/_console/endpoints')
-  await page.getByRole('navigation', { name: 'Main' }).getByText('Databases').click()
+  await page.getByRole('navigation', { name: 'Main' }).getByText('Data', { exact: true }).click()
   await expect(page.getByText('So far there is only _system')).toBeVisible()
 
-  await page.getByRole('button', { name: 'Create database' }).click()
+  await createButton(page).click()
   const form = dialogOf(page, 'Create database')
   const name = form.getByLabel('Name')
   await expect(name).toBeFocused()
@@ -56,7 +60,7 @@ test('A database is created, and its name is validated while it is typed', async
     await name.fill('shop')
     await close()
     await expect(form).toBeHidden()
-    await page.getByRole('button', { name: 'Create database' }).click()
+    await createButton(page).click()
     await expect(name).toHaveValue('')
     await expect(offer).toBeHidden()
   }
@@ -65,17 +69,17 @@ test('A database is created, and its name is validated while it is typed', async
     'It is served immediately by 1 endpoint that serves all databases.',
   )
   await page.keyboard.press('Enter')
-  const panel = page.getByRole('dialog', { name: 'Database shop' })
-  await expect(panel).toContainText('0 documents, 0 B')
-  await expect(page).toHaveURL(/\/databases\?open=shop$/)
+  await expect(page).toHaveURL(/\/data\/shop$/)
+  await expect(page.getByRole('main')).toContainText('0 documents, 0 B')
   await expect(form).toBeHidden()
-  await page.keyboard.press('Escape')
-  await expect(panel).toBeHidden()
-  await expect(rowOf(page, 'shop').getByRole('link')).toBeFocused()
+  await expect(railOf(page).getByRole('link', { name: 'shop' })).toHaveAttribute(
+    'aria-current',
+    'page',
+  )
   expect((await gatehouse.get('/_db/_system/_api/database')).body).toContainEqual({ name: 'shop' })
 })
 
-test('The database panel shows its collections and endpoints and links to its documents', async ({
+test('A database shows its collections and endpoints, and opens an endpoint', async ({
   page,
   gatehouse,
 }) => {
@@ -91,47 +95,63 @@ test('The database panel shows its collections and endpoints and links to its do
   await expect(row.getByRole('cell').nth(1)).toHaveText('3')
   await expect(row.getByRole('cell').nth(3)).toHaveText('2, default of 1')
   await row.getByRole('link', { name: 'blog' }).click()
-  const panel = page.getByRole('dialog', { name: 'Database blog' })
-  await expect(panel).toContainText('3 documents')
-  const collections = panel.getByRole('table')
+  await expect(page.getByRole('main')).toContainText('3 documents')
+  const collections = page.getByRole('table', { name: 'Collections' })
   await expect(collections.getByRole('row').nth(1)).toHaveText(/^articles2\d\d B$/)
-  await expect(panel.getByRole('listitem').first()).toContainText(`${endpoint}default`)
-  // On a wide screen the panel is beside the page, which hides columns that the panel shows.
-  await expect(page.getByRole('columnheader', { name: 'Collections' })).toBeHidden()
-  const end = async (button: Locator) => {
-    const { x, width } = (await button.boundingBox()) ?? { x: 0, width: 0 }
-    return x + width
-  }
-  const start = (await panel.boundingBox())?.x ?? 0
-  expect(await end(page.getByRole('button', { name: 'Create database' }))).toBeLessThan(start)
-  expect(await end(row.getByRole('button', { name: 'Drop blog' }))).toBeLessThan(start)
-  await panel.getByRole('link', { name: 'articles' }).click()
-  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  const endpoints = page.getByRole('region', { name: 'Endpoints that serve it' })
+  await expect(endpoints.getByRole('listitem').first()).toContainText(`${endpoint}default`)
+  await collections.getByRole('link', { name: 'articles' }).click()
+  await expect(page).toHaveURL(/\/data\/blog\/articles$/)
   await page.goBack()
-  await expect(panel).toBeVisible()
-
-  await page.goto('/_console/documents/blog')
-  const list = page.getByRole('list', { name: 'Collections' }).getByRole('listitem')
-  await expect(list).toHaveText([/^articles2 documents\d\d B$/, /^notes1 document\d+ B$/])
+  await page.getByRole('link', { name: 'Open an endpoint' }).click()
+  const form = dialogOf(page, 'Add endpoint')
+  await expect(form.getByText(/go to blog\./)).toBeVisible()
 })
 
-test('A database is downloaded from its panel, and before it is dropped', async ({
+test('The rail lists databases and collections with their counts, filters them, and can be hidden', async ({
   page,
   gatehouse,
 }) => {
   await makeBlog(gatehouse)
-  await gatehouse.signIn(page, databasesPath)
+  await create(gatehouse, 'shop')
+  await gatehouse.signIn(page, '/_console/documents/blog/articles')
+  // A path of an earlier version.
+  await expect(page).toHaveURL(/\/data\/blog\/articles$/)
+  const rail = railOf(page)
+  const articles = rail.getByRole('listitem').filter({ hasText: /^articles2$/ })
+  await expect(articles.getByRole('link')).toHaveAttribute('aria-current', 'page')
+  await rail.getByRole('button', { name: 'Collections of blog' }).click()
+  await expect(articles).toBeHidden()
+  await rail.getByRole('button', { name: 'Collections of blog' }).click()
+  await rail.getByRole('searchbox').fill('note')
+  await expect(rail.getByRole('link')).toHaveText(['blog', 'notes'])
+  await rail.getByRole('link', { name: 'notes' }).click()
+  await expect(page).toHaveURL(/\/data\/blog\/notes\?q=note$/)
+  await page.keyboard.press('Escape')
+  await rail.getByRole('searchbox').fill('')
+  await rail.getByRole('button', { name: 'Hide the databases' }).click()
+  await page.reload()
+  await expect(page.getByRole('rowheader', { name: 'one' })).toBeVisible()
+  await expect(rail).toBeHidden()
+  await page.getByRole('button', { name: 'Show the databases' }).click()
+  await expect(rail.getByRole('link', { name: 'shop' })).toBeVisible()
+})
+
+test('A database is downloaded from its page, and before it is dropped', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse)
+  await gatehouse.signIn(page, `${databasesPath}/blog`)
   const downloaded = async (link: Locator) => {
     const download = page.waitForEvent('download')
     await link.click()
     expect((await download).suggestedFilename()).toBe('blog.ndjson')
     return readFile(await (await download).path(), 'utf8')
   }
-  await rowOf(page, 'blog').getByRole('link').click()
-  const panel = page.getByRole('dialog', { name: 'Database blog' })
-  const file = await downloaded(panel.getByRole('link', { name: 'Export', exact: true }))
+  const file = await downloaded(page.getByRole('link', { name: 'Export', exact: true }))
   expect(file).toContain('"end":{"collections":2,"documents":3}')
-  await panel.getByRole('button', { name: 'Drop database' }).click()
+  await page.getByRole('button', { name: 'Drop database' }).click()
   const question = dialogOf(page, 'Drop database blog?')
   expect(await downloaded(question.getByRole('link', { name: 'Export it first' }))).toBe(file)
 })
@@ -139,25 +159,22 @@ test('A database is downloaded from its panel, and before it is dropped', async 
 test('A database is dropped after its name is typed, and the dialog states what is lost', async ({
   page,
   gatehouse,
+  browserErrors,
 }) => {
+  // The page may request the collections of the dropped database.
+  browserErrors.allow(/^http 404 GET .*\/_api\/collection\?database=blog$/)
   const endpoint = await makeBlog(gatehouse)
-  await gatehouse.signIn(page, databasesPath)
-  const system = page.getByRole('button', { name: 'Drop _system' })
-  await expect(system).toHaveAttribute('aria-disabled', 'true')
-  await system.focus()
+  await gatehouse.signIn(page, `${databasesPath}/_system`)
+  const opener = page.getByRole('button', { name: 'Drop database' })
+  await expect(opener).toHaveAttribute('aria-disabled', 'true')
+  await opener.focus()
   await expect(page.getByRole('tooltip')).toHaveText(/contains the administration/)
-  await page.keyboard.press('Escape')
-
-  const opener = page.getByRole('button', { name: 'Drop blog' })
+  await railOf(page).getByRole('link', { name: 'blog' }).click()
+  await expect(opener).not.toHaveAttribute('aria-disabled')
   await opener.click()
   const question = dialogOf(page, 'Drop database blog?')
   await question.getByRole('button', { name: 'Keep it' }).click()
   await expect(opener).toBeFocused()
-  // The dialog replaces the panel.
-  await rowOf(page, 'blog').getByRole('link').click()
-  await page.getByRole('button', { name: 'Drop database' }).click()
-  await question.getByRole('button', { name: 'Keep it' }).click()
-  await expect(rowOf(page, 'blog').getByRole('link')).toBeFocused()
   await opener.click()
   await expect(question).toContainText('Its 3 documents in 2 collections')
   await expect(question.getByText(endpoint, { exact: true })).toHaveClass('mono')
@@ -173,26 +190,27 @@ test('A database is dropped after its name is typed, and the dialog states what 
   await field.fill('blog')
   await page.keyboard.press('Enter')
   await expect(question).toBeHidden()
+  await expect(page).toHaveURL(/\/data$/)
   await expect(rowOf(page, 'blog')).toHaveCount(0)
   expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(404)
 })
 
-test('Databases that others create and drop appear without a reload, also in an open panel', async ({
+test('Databases that others create and drop appear without a reload, also on an open page', async ({
   page,
   gatehouse,
   browserErrors,
 }) => {
-  // The open panel may request the collections of the dropped database.
+  // The open page may request the collections of the dropped database.
   browserErrors.allow(/^http 404 GET .*\/_api\/collection\?database=shop$/)
   await gatehouse.signIn(page, databasesPath)
   await expect(rowOf(page, '_system')).toBeVisible()
   await create(gatehouse, 'shop')
   await rowOf(page, 'shop').getByRole('link').click()
-  const panel = page.getByRole('dialog', { name: 'Database shop' })
-  await expect(panel).toContainText('0 documents')
+  await expect(page.getByRole('main')).toContainText('0 documents')
   await gatehouse.delete('/_db/_system/_api/database/shop')
-  await expect(panel).toContainText('There is no database shop.')
-  await expect(panel.getByRole('button', { name: 'Back to the list' })).toBeVisible()
+  await expect(page.getByText('There is no database shop.')).toBeVisible()
+  await page.getByRole('link', { name: 'Choose another database' }).click()
+  await expect(rowOf(page, '_system')).toBeVisible()
 })
 
 test('A failed load shows an error and can be retried', async ({
@@ -214,21 +232,4 @@ test('A failed load shows an error and can be retried', async ({
   await page.unroute('**/_api/database')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(rowOf(page, '_system')).toBeVisible()
-})
-
-test('The panel covers no control of the page, or covers the page and is closed by a click beside it', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse)
-  await page.setViewportSize({ width: 1280, height: 800 })
-  await gatehouse.signIn(page, `${databasesPath}?open=blog`)
-  const panel = dialogOf(page, 'Database blog')
-  await rowOf(page, 'blog').getByRole('button', { name: 'Drop blog' }).click({ trial: true })
-  await page.getByRole('button', { name: 'Create database' }).click({ trial: true })
-  await page.setViewportSize({ width: 1100, height: 800 })
-  await expect(panel).toHaveAttribute('aria-modal', 'true')
-  await page.mouse.click(300, 400)
-  await expect(panel).toBeHidden()
-  await expect(rowOf(page, 'blog').getByRole('link')).toBeFocused()
 })

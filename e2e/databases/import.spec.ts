@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { expect, type Gatehouse, test } from '../support/server/gatehouse.ts'
 
-const databasesPath = '/_console/databases'
+const databasesPath = '/_console/data'
 const SCHEMA = { type: 'object', properties: { year: { type: 'integer' } } }
 
 const formOf = (page: Page) => page.getByRole('dialog', { name: 'Import database' })
@@ -62,8 +62,8 @@ test('An export of a database is imported into a new database', async ({ page, g
   await page.keyboard.press('Control+Enter')
   await expect(form.getByText('Documents of 2 collections: 3 created.').first()).toBeVisible()
   await form.getByRole('button', { name: 'Show database' }).click()
-  await expect(page).toHaveURL(/\/databases\?open=copy$/)
-  await expect(page.getByRole('dialog', { name: 'Database copy' })).toContainText('3 documents')
+  await expect(page).toHaveURL(/\/data\/copy$/)
+  await expect(page.getByRole('main')).toContainText('3 documents')
   expect((await exportOf(gatehouse, 'copy')).replace('"copy"', '"blog"')).toBe(exported)
 })
 
@@ -76,7 +76,7 @@ test('An import shows its progress, can be cancelled, and asks before its dialog
   await gatehouse.post('/_db/_system/_api/database', { name: 'copy' })
   await page.route('**/_import', () => {})
   await gatehouse.signIn(page, `${databasesPath}?open=copy`)
-  const panel = page.getByRole('dialog', { name: 'Database copy' })
+  const panel = page.getByRole('main')
   await panel.getByRole('button', { name: 'Import' }).click()
   const form = formOf(page)
   await chooseFile(page, exported)

@@ -146,7 +146,7 @@ test('A change of documents can be undone on every page', async ({
   await page.keyboard.press('Control+z')
   await expect(bar.getByRole('button', { name: 'Undoing…' })).toBeVisible()
   await pressSequence(page, 'g', 'd')
-  await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Data', exact: true })).toBeVisible()
   held.release()
   await expect(page.getByText('1 document restored')).not.toHaveCount(0)
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one' })
@@ -190,8 +190,8 @@ test('Ctrl Z undoes the newest change of documents and endpoints', async ({ page
 
   await gatehouse.post('/_db/blog/articles', { id: 'one' })
   await removeEndpoint()
-  await pressSequence(page, 'g', 'o')
-  await page.getByRole('link', { name: 'blog', exact: true }).press('Enter')
+  await pressSequence(page, 'g', 'd')
+  await page.getByRole('link', { name: 'blog', exact: true }).first().press('Enter')
   await page.getByRole('link', { name: 'articles', exact: true }).first().press('Enter')
   await page.getByRole('row', { name: 'one' }).press('Delete')
   await page.getByRole('button', { name: 'Delete document' }).press('Enter')
@@ -468,8 +468,9 @@ test('Documents are imported from text and from a file, filtered by several fiel
 
   // A collection is created with its first documents.
   await gatehouse.post('/_db/blog/articles', { id: 'd1' })
-  await page.goto('/_console/documents/blog')
+  await page.goto('/_console/data/blog')
   await page.getByRole('button', { name: 'Import' }).click()
+  await page.getByRole('menuitem', { name: 'Documents' }).click()
   const books = dialogOf(page, 'Import documents')
   await expect(books.getByRole('combobox', { name: 'Collection' })).toBeFocused()
   await page.keyboard.press('Control+Enter')
@@ -486,7 +487,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await page.keyboard.press('Control+Enter')
   await expect(books.getByText('2 created.').first()).toBeVisible()
   await books.getByRole('button', { name: 'Open the 2 documents' }).click()
-  await expect(page).toHaveURL(/\/documents\/blog\/books\?filter=/)
+  await expect(page).toHaveURL(/\/data\/blog\/books\?filter=/)
   await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
 })
 

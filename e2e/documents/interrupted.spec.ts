@@ -248,7 +248,7 @@ test('An export continues on other pages, which report that it failed', async ({
   expect((await download).suggestedFilename()).toBe('articles.ndjson')
   await expect(bar).toContainText('Exporting articles…')
 
-  await page.getByRole('link', { name: 'Databases', exact: true }).click()
+  await page.getByRole('link', { name: 'Data', exact: true }).click()
   held.release()
   await expect(bar.getByRole('alert')).toHaveText('articles was not exported. Out of service.')
   await bar.getByRole('button', { name: 'Close' }).click()

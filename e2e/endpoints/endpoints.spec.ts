@@ -199,7 +199,7 @@ test('Rejected requests and a missing database show in the row, which creates th
     /scale 0–[0-9,]+\/s/,
   )
 
-  await page.goto('/_console/databases')
+  await page.goto('/_console/data')
   const missing = page.getByRole('list', { name: 'Missing databases' })
   await expect(missing).toContainText(`legacy does not exist, but is in the mapping of ${address}`)
   await expect(missing.getByRole('button', { name: 'Create “legacy”' })).toBeVisible()

@@ -88,7 +88,7 @@ test('The map can be used by keyboard', async ({ page, gatehouse, browserErrors 
 
   await picture(page).getByRole('link', { name: 'shop', exact: true }).focus()
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/\/databases\?open=shop$/)
+  await expect(page).toHaveURL(/\/data\/shop$/)
   await expect(page.getByRole('dialog', { name: 'Database shop' })).toContainText(
     'does not serve shop, so its collections cannot be shown here.',
   )

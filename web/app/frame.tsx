@@ -2,7 +2,7 @@ import { createRootRoute, Link, Outlet } from '@tanstack/react-router'
 import type { Role } from '../../server/contract/access/principal.ts'
 import { useConnection } from '../api/live/live-provider.tsx'
 import { hasRole, usePresence } from '../api/session/person.ts'
-import { DocumentExports } from '../documents/export/document-exports.tsx'
+import { DocumentExports } from '../data/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
 import { TrialOutlet } from '../policy/trial-outlet.tsx'
@@ -18,7 +18,6 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import {
   IconCertificate,
   IconDatabase,
-  IconFileText,
   IconHistory,
   IconPlugConnected,
   IconUsers,
@@ -35,8 +34,7 @@ import { NodeStatus } from './node-status.tsx'
 const pages = [
   { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
   { to: '/certificates', label: 'Certificates', Icon: IconCertificate, needs: 'operator' },
-  { to: '/databases', label: 'Databases', Icon: IconDatabase, needs: 'viewer' },
-  { to: '/documents', label: 'Documents', Icon: IconFileText, needs: 'viewer' },
+  { to: '/data', label: 'Data', Icon: IconDatabase, needs: 'viewer' },
   { to: '/webhooks', label: 'Webhooks', Icon: IconWebhook, needs: 'editor' },
   { to: '/access', label: 'Access', Icon: IconUsers, needs: 'admin' },
   { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },

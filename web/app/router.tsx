@@ -5,8 +5,7 @@ import { rootRoute } from './frame.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'
 import { activityRoutes } from './routes/activity-routes.tsx'
 import { certificateRoutes } from './routes/certificate-routes.tsx'
-import { databaseRoutes } from './routes/database-routes.tsx'
-import { documentRoutes } from './routes/document-routes.tsx'
+import { dataRoutes } from './routes/data-routes.tsx'
 import { endpointRoutes } from './routes/endpoint-routes.tsx'
 import { webhookRoutes } from './routes/webhook-routes.tsx'
 
@@ -26,8 +25,7 @@ export const router = createRouter({
     indexRoute,
     ...endpointRoutes,
     ...certificateRoutes,
-    ...databaseRoutes,
-    ...documentRoutes,
+    ...dataRoutes,
     ...webhookRoutes,
     ...accessRoutes,
     ...activityRoutes,

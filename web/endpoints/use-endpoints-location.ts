@@ -26,6 +26,8 @@ export interface EndpointsSearch {
   readonly switch?: string
   /** The address of the endpoint to duplicate. */
   readonly like?: string
+  /** The database that a new endpoint serves. */
+  readonly serve?: string
   /** The bulk action on the selected rows, such as `remove`. */
   readonly bulk?: string
 }
@@ -43,7 +45,10 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  return Object.assign({}, ...['q', 'sort', 'open', 'like', 'deny', 'allow', ...DIALOGS].map(text))
+  return Object.assign(
+    {},
+    ...['q', 'sort', 'open', 'like', 'serve', 'deny', 'allow', ...DIALOGS].map(text),
+  )
 }
 
 /**

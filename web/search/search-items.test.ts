@@ -23,7 +23,7 @@ test.each([
 })
 
 test('A collection opens its documents', () => {
-  expect(items.at(-1)?.target).toEqual({ to: '/documents/blog/articles' })
+  expect(items.at(-1)?.target).toEqual({ to: '/data/blog/articles' })
 })
 
 test('A recent collection is found by its id if its database exists', () => {

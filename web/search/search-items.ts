@@ -46,8 +46,7 @@ const pages: readonly BuiltIn[] = [
     also: 'tls ssl https encryption',
     needs: 'operator',
   },
-  { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
-  { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
+  { label: 'Data', target: { to: '/data' }, also: 'databases collections documents json sizes' },
   {
     label: 'Webhooks',
     target: { to: '/webhooks' },
@@ -101,13 +100,13 @@ const actions: readonly BuiltIn[] = [
   },
   {
     label: 'Create database',
-    target: { to: '/databases/new' },
+    target: { to: '/data', search: { dialog: 'create' } },
     also: 'new add',
     needs: 'operator',
   },
   {
     label: 'Import database',
-    target: { to: '/databases/import' },
+    target: { to: '/data', search: { dialog: 'import' } },
     also: 'load restore file export ndjson',
     needs: 'operator',
   },
@@ -158,7 +157,7 @@ export function endpointItems(
 
 /** Returns the databases; each opens its documents. */
 export const databaseItems = (names: readonly string[]): readonly Item[] =>
-  names.map((name) => make('Database')({ label: name, target: { to: `/documents/${name}` } }))
+  names.map((name) => make('Database')({ label: name, target: { to: `/data/${name}` } }))
 
 /** Returns the collections of a database; each opens its documents. */
 export const collectionItems = (database: string, names: readonly string[]): readonly Item[] =>
@@ -183,7 +182,7 @@ function toCollection(database: string, name: string): Item {
     id: `Collection:${path}`,
     kind: 'Collection',
     label: `${database} / ${name}`,
-    target: { to: `/documents/${path}` },
+    target: { to: `/data/${path}` },
     searched: searchable(name, path),
   }
 }

@@ -37,7 +37,7 @@ export function WebhooksPage() {
       {mayRead ? (
         <Webhooks />
       ) : (
-        <Notice action={<Link to="/documents">Go to Documents</Link>}>
+        <Notice action={<Link to="/data">Go to Data</Link>}>
           {ownRole}. Only editors, operators and admins can see and change webhooks.
         </Notice>
       )}

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Gatehouse } from '../server/open-gatehouse.ts'
 
-export const ARTICLES = '/_console/documents/blog/articles'
+export const ARTICLES = '/_console/data/blog/articles'
 
 /** Returns the editor of a document. */
 export const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Document as JSON' })

@@ -4,20 +4,19 @@ export const DATABASE_VIEWS: readonly View[] = [
   {
     name: 'databases',
     list: true,
-    url: () => '/_console/databases',
+    url: () => '/_console/data',
     shows: (page) => page.getByRole('link', { name: 'shop', exact: true }),
-    changes: [/^Create database$/, /^Import$/, /^Drop blog$/, /^Create “/],
+    changes: [/^Create database$/, /^Create a database$/, /^Import$/, /^Create “/],
   },
   {
-    name: 'database: panel',
-    url: () => '/_console/databases?open=blog',
-    shows: (page) =>
-      page.getByRole('dialog', { name: 'Database blog' }).getByRole('link', { name: 'articles' }),
-    changes: [/^Import$/, /^Drop database$/],
+    name: 'database',
+    url: () => '/_console/data/blog',
+    shows: (page) => page.getByRole('table').getByRole('link', { name: 'articles' }),
+    changes: [/^Import$/, /^Drop database$/, /^Create document$/],
   },
   {
     name: 'database: create',
-    url: () => '/_console/databases/new',
+    url: () => '/_console/data?dialog=create',
     steps: (page) => page.getByRole('textbox', { name: 'Name' }).fill('a b'),
     shows: (page) => page.getByText('A space is not allowed in a name'),
     needs: 'operator',
@@ -25,7 +24,7 @@ export const DATABASE_VIEWS: readonly View[] = [
   },
   {
     name: 'database: import',
-    url: () => '/_console/databases/import?open=blog',
+    url: () => '/_console/data/blog?dialog=import',
     steps: (page) =>
       page.locator('input[type="file"]').setInputFiles({
         name: 'blog.ndjson',
@@ -44,7 +43,7 @@ export const DATABASE_VIEWS: readonly View[] = [
   },
   {
     name: 'database: drop',
-    url: () => '/_console/databases?drop=blog',
+    url: () => '/_console/data/blog?dialog=drop',
     shows: (page) => dialog('Drop database blog?')(page).getByText('documents'),
     needs: 'operator',
     refusal: VIEWER,

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { dialog, save, VIEWER, type View } from './view.ts'
 
-const ARTICLES = '/_console/documents/blog/articles'
+const ARTICLES = '/_console/data/blog/articles'
 
 const TOO_EXPENSIVE = {
   id: 'query_too_expensive',
@@ -42,17 +42,6 @@ const IMPORTED = { created: 3, replaced: 0, skipped: 1, failed: errors.length, e
 
 export const DOCUMENT_VIEWS: readonly View[] = [
   {
-    name: 'documents: databases',
-    url: () => '/_console/documents',
-    shows: (page) => page.getByRole('link', { name: 'blog', exact: true }),
-  },
-  {
-    name: 'documents: collections',
-    url: () => '/_console/documents/blog',
-    shows: (page) => page.getByRole('link', { name: 'articles' }),
-    changes: [/^Create document$/, /^Import$/],
-  },
-  {
     name: 'documents',
     list: true,
     url: () => ARTICLES,
@@ -72,7 +61,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
   },
   {
     name: 'documents: follow',
-    url: () => '/_console/documents/shop/orders/follow',
+    url: () => '/_console/data/shop/orders/follow',
     shows: (page) => page.getByText('Last position', { exact: true }),
     changes: [/^Save$/, /^Turn off the feed$/],
   },

@@ -55,7 +55,7 @@ export const OTHER_VIEWS: readonly View[] = [
   {
     name: 'keyboard shortcuts',
     url: () => `${ENDPOINTS}#keys`,
-    shows: (page) => page.getByText('Go to Documents'),
+    shows: (page) => page.getByText('Go to Data'),
   },
   {
     name: 'page not found',

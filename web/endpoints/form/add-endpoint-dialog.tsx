@@ -25,6 +25,7 @@ import {
   emptyDraft,
   endpointFieldGroups,
   endpointSchema,
+  mappingDraft,
   withAddressSplit,
 } from './endpoint-draft.ts'
 import { toFieldErrors } from './field-errors.ts'
@@ -46,8 +47,9 @@ export function AddEndpointDialog() {
   if (search.like !== undefined && (isPending || policies.isPending)) return null
   return (
     <AddForm
-      key={search.like}
+      key={search.like ?? search.serve}
       like={search.like}
+      serve={search.serve}
       endpoints={endpoints ?? []}
       policies={policies.data}
     />
@@ -57,12 +59,14 @@ export function AddEndpointDialog() {
 interface AddFormProps {
   /** The address of the endpoint to copy. */
   readonly like: string | undefined
+  /** The database to begin the mapping with. */
+  readonly serve: string | undefined
   readonly endpoints: readonly EndpointRecord[]
   /** `undefined` if they could not be loaded or are not needed. */
   readonly policies: readonly PolicyRecord[] | undefined
 }
 
-function AddForm({ like, endpoints, policies }: AddFormProps) {
+function AddForm({ like, serve, endpoints, policies }: AddFormProps) {
   const { close } = useEndpointsLocation()
   const queryClient = useQueryClient()
   const taken = endpoints.map(({ endpoint }) => endpoint)
@@ -71,7 +75,7 @@ function AddForm({ like, endpoints, policies }: AddFormProps) {
   // The server decides while they are not known.
   const hasDefault = certificates?.some(({ name }) => name === DEFAULT_CERTIFICATE) ?? true
   const [initialValues] = useState(() => {
-    if (like === undefined) return emptyDraft
+    if (like === undefined) return { ...emptyDraft, ...(serve && mappingDraft([serve])) }
     const found = endpoints.find(({ endpoint }) => endpoint === like)
     if (found !== undefined) {
       return {

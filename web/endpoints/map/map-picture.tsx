@@ -158,7 +158,7 @@ function NameNode(props: { name: MapName; joined: boolean }) {
   const { name, exists, through } = node
   if (name === null) {
     return (
-      <Link to="/databases" className={classes.control}>
+      <Link to="/data" className={classes.control}>
         All databases
       </Link>
     )
@@ -174,7 +174,7 @@ function NameNode(props: { name: MapName; joined: boolean }) {
     )
   }
   return (
-    <Link to="/databases" search={{ open: name }} className={classes.control}>
+    <Link to="/data/$database" params={{ database: name }} className={classes.control}>
       <span className={`mono ${classes.name}`} data-tip={tipOf(name)}>
         {name}
       </span>
@@ -192,7 +192,7 @@ const tipOf = (name: string) => (name.length > TOOLTIP_LENGTH ? name : undefined
 function CollapsedNode({ collapsed: { count, served } }: { collapsed: CollapsedNames }) {
   return (
     <Link
-      to="/databases"
+      to="/data"
       search={served ? {} : { sort: 'endpoints' }}
       className={`${classes.control} ${classes.collapsed}`}
     >

@@ -72,7 +72,7 @@ const names: readonly Column<MapName>[] = [
     width: 300,
     cell: ({ name, exists }) =>
       exists && name !== null ? (
-        <Link to="/databases" search={{ open: name }} className="mono">
+        <Link to="/data/$database" params={{ database: name }} className="mono">
           {name}
         </Link>
       ) : (

@@ -39,8 +39,7 @@ export const KEYS = [
     label: 'Go to Certificates',
     needs: 'operator',
   },
-  { id: 'go-databases', keys: ['G D'], where: 'anywhere', label: 'Go to Databases' },
-  { id: 'go-documents', keys: ['G O'], where: 'anywhere', label: 'Go to Documents' },
+  { id: 'go-data', keys: ['G D'], where: 'anywhere', label: 'Go to Data' },
   {
     id: 'go-webhooks',
     keys: ['G W'],

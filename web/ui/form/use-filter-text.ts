@@ -5,9 +5,7 @@ import { useUrlText } from './use-url-text.ts'
 /** Pages with a filter in their URL. */
 export type FilteredPage =
   | '/activity'
-  | '/databases'
-  | '/documents'
-  | '/documents/$database'
+  | '/data'
   | '/endpoints'
   | '/endpoints/map'
   | '/endpoints/requests'

@@ -74,7 +74,7 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
             {props.action}
             <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
           </div>
-          <div className={classes.body}>
+          <div className={classes.body} data-panel-body>
             {props.note !== undefined && <p className={classes.note}>{props.note}</p>}
             {props.children}
           </div>
