@@ -57,19 +57,23 @@ export async function readAuditPage(
   }
 }
 
-/** Returns the names of the people who are actors or targets of rows, by username. */
+/** Returns the names of the people who are actors or targets of rows, by username and by id. */
 async function readNames(
   { db }: Store,
   rows: readonly Pick<AuditTable, 'actor' | 'target'>[],
 ): Promise<ReadonlyMap<string, string>> {
-  const usernames = [...new Set(rows.flatMap(({ actor, target }) => [actor, target]))]
+  const named = [...new Set(rows.flatMap(({ actor, target }) => [actor, target]))]
   const people = await db
     .selectFrom('people')
-    .select(['username', 'name'])
-    .where('username', 'in', usernames)
-    .where('name', 'is not', null)
+    .select(['id', 'username', 'name'])
+    .where((eb) => eb.or([eb('username', 'in', named), eb('id', 'in', named)]))
     .execute()
-  return new Map(people.map(({ username, name }) => [username, name ?? '']))
+  return new Map(
+    people.flatMap(({ id, username, name }) => [
+      [username, name ?? username],
+      [id, name ?? username],
+    ]),
+  )
 }
 
 const rowWithoutValues = z.omit(auditRow, { before: true, after: true })

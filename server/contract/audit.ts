@@ -12,7 +12,7 @@ export const auditRow = z.object({
   actor: z.string().check(z.describe('a username, command-line, or a component of the server')),
   actorName: z
     .nullable(z.string())
-    .check(z.describe('the name of the person with that username, as it is now')),
+    .check(z.describe('the present name of the person with that username')),
   by: z.enum(['session', 'token', 'command-line', 'system']),
   token: z
     .nullable(z.string())
@@ -22,7 +22,7 @@ export const auditRow = z.object({
   target: z.string(),
   targetName: z
     .nullable(z.string())
-    .check(z.describe('the name of the person whose username is the target')),
+    .check(z.describe('the name of the person who is the target, or their username')),
   outcome,
   before: z.unknown(),
   after: z.unknown(),

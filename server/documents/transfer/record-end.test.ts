@@ -75,7 +75,7 @@ it('an import that fails is recorded with what it has stored, and its error is k
     store: { change: (work) => work(trx) },
     record: async (_, ...entries) => void recorded.push(...entries),
     onRecorded() {},
-    onError: expect.unreachable,
+    onError: () => expect.unreachable(),
   })
   const actor = { name: 'ada', by: 'session', address: null } as const
   const audit = { actor, action: 'collection.import', target: 'blog/a' } as const
