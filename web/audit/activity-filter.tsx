@@ -1,6 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
-import { CodeInput } from '../ui/form/code-input.tsx'
 import filterBar from '../ui/form/filter-bar.module.css'
 import { useFilterText } from '../ui/form/use-filter-text.ts'
 import { useClock } from '../ui/text/use-clock.ts'
@@ -63,14 +62,7 @@ export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFi
         value={search.outcome ?? ''}
         onChange={(event) => onChange({ outcome: event.currentTarget.value })}
       />
-      <DayField key={`from ${clears}`} label="From" name="from" />
-      <DayField
-        key={`to ${clears}`}
-        label="To"
-        name="to"
-        error={backwards ? 'Must not be before From' : undefined}
-      />
-      <Button.Group className={classes.beside}>
+      <div className={`${classes.beside} ${classes.days}`}>
         {(['Today', 'Yesterday'] as const).map((label, ago) => {
           const day = dayBefore(now, ago)
           const isShown = from === day && to === day
@@ -85,7 +77,14 @@ export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFi
             </Button>
           )
         })}
-      </Button.Group>
+      </div>
+      <DayField key={`from ${clears}`} label="From" name="from" />
+      <DayField
+        key={`to ${clears}`}
+        label="To"
+        name="to"
+        error={backwards ? 'Must not be before From' : undefined}
+      />
       {isFiltered(search) && (
         <Button variant="subtle" className={classes.beside} onClick={onClear}>
           Clear filters
@@ -114,8 +113,10 @@ function DayField(props: { label: string; name: 'from' | 'to'; error?: string | 
 function WhoField() {
   const [text, change] = useFilterText('/activity', { name: 'who', rest: DEBOUNCE_MS })
   return (
-    <CodeInput
+    <TextInput
       label="Who"
+      spellCheck={false}
+      autoComplete="off"
       placeholder="A person or token"
       className={classes.actor}
       value={text}

@@ -36,7 +36,7 @@ export function ActivityPage() {
         title="Activity"
         action={
           <MenuButton label={save.isPending ? 'Exporting…' : 'Export'} position="bottom-end">
-            <Menu.Label>The filtered rows, with times in UTC</Menu.Label>
+            <Menu.Label>Filtered rows, times in UTC</Menu.Label>
             {EXPORT_FORMATS.map((format) => (
               <Menu.Item key={format.name} onClick={() => save.isPending || save.mutate(format)}>
                 {format.label}
