@@ -24,8 +24,18 @@ export function ChangeSentence({ row }: { row: AuditRow }) {
           )}
         </Fragment>
       ))}
-      {row.outcome === 'refused' && <span className={classes.refused}>Rejected</span>}
-      {isIncomplete(row.after) && <span className={classes.incomplete}>Incomplete</span>}
+      {row.outcome === 'refused' && (
+        <>
+          {' '}
+          <span className={classes.refused}>Rejected</span>
+        </>
+      )}
+      {isIncomplete(row.after) && (
+        <>
+          {' '}
+          <span className={classes.incomplete}>Incomplete</span>
+        </>
+      )}
     </span>
   )
 }
