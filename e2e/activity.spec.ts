@@ -20,32 +20,71 @@ freshTest(
     await changeEndpoint(gatehouse)
     await gatehouse.signIn(page, activityPath)
     const address = await watchUrl(page)
-    await page.getByLabel('Who').fill('LOCAL:')
-    expect(await address()).toBe('?who=LOCAL%3A')
+    await page.getByLabel('Who').fill('L:OPER')
+    expect(await address()).toBe('?who=L%3AOPER')
     // The typed text applies after a moment and keeps a selection made in between.
     await page.getByLabel('What').selectOption('Endpoints: all')
-    const rows = page.getByRole('row').filter({ hasText: /^(Endpoint|Mapping|Signed|Token)/ })
-    await expect(rows.filter({ hasText: 'Signed in' })).toHaveCount(0)
-    await expect(page).toHaveURL(/(?=.*who=LOCAL%3A)(?=.*what=endpoint)/)
+    const rows = page.getByRole('main').getByRole('listitem')
+    await expect(rows.filter({ hasText: 'signed in' })).toHaveCount(0)
+    await expect(page).toHaveURL(/(?=.*who=L%3AOPER)(?=.*what=endpoint)/)
     await page.reload()
     await expect(page.getByLabel('What')).toHaveValue('endpoint')
     await expect(rows).toHaveCount(2)
 
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export' }).click(),
-    ])
+    const exportAs = async (format: string) => {
+      await page.getByRole('button', { name: 'Export' }).click()
+      await page.getByRole('menuitem', { name: format }).click()
+    }
+    const [download] = await Promise.all([page.waitForEvent('download'), exportAs('JSON lines')])
     expect(download.suggestedFilename()).toMatch(/^gatehouse-activity-\d{8}T\d{6}Z\.jsonl$/)
     const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { action: 'endpoint.map', at: expect.stringMatching(/Z$/) },
-      { action: 'endpoint.add', actor: 'local:operator' },
+      { action: 'endpoint.add', actor: 'local:operator', token: expect.any(String) },
     ])
+    const [csv] = await Promise.all([page.waitForEvent('download'), exportAs('CSV')])
+    expect(await readFile(await csv.path(), 'utf8')).toMatch(/^seq,at,actor,actorName,by,token,/)
 
     await page.getByLabel('Who').fill('nobody')
     await expect(page.getByText('No activity matches the filter.')).toBeVisible()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
-    await expect(rows.filter({ hasText: 'Signed in' }).first()).toBeVisible()
+    await expect(rows.filter({ hasText: 'Operator signed in' }).first()).toBeVisible()
+  },
+)
+
+freshTest(
+  'The day reads like sentences, and a bulk change is one row',
+  async ({ page, gatehouse }) => {
+    const api = '/_db/_system/_api'
+    const [one, two] = [await changeEndpoint(gatehouse), await changeEndpoint(gatehouse)]
+    const changes = [one, two].map((endpoint) => ({ endpoint, databases: ['news'] }))
+    await gatehouse.post(`${api}/endpoint-change`, { changes })
+    await gatehouse.post(`${api}/database`, { name: '_system' })
+    await gatehouse.signIn(page, activityPath)
+    const entries = page.getByRole('main').getByRole('listitem')
+    await expect(page.getByRole('heading', { name: /^Today/ })).toBeVisible()
+    await expect(entries.first()).toContainText('Operator signed in')
+
+    const bulk = page.getByRole('button', { name: /changed 2 endpoints, details$/ })
+    await expect(entries.filter({ hasText: 'to news' })).toHaveCount(0)
+    await bulk.click()
+    await expect(entries.filter({ has: bulk }).getByRole('listitem')).toHaveCount(2)
+    await page.getByRole('button', { name: `mapped ${one} to news, details` }).click()
+    await expect(page.getByRole('definition')).toHaveText('blog, shop became news')
+    await page.getByText('Raw JSON').click()
+    await expect(page.getByText('"databases": [').first()).toBeVisible()
+    await expectAccessibleInBothThemes(page)
+
+    await page.getByLabel('Outcome').selectOption('Rejected')
+    await expect(entries).toHaveCount(1)
+    await expect(entries).toContainText('tried to create database _system Rejected')
+    await page.getByLabel('Outcome').selectOption('Any')
+    const today = page.getByRole('button', { name: 'Today', exact: true })
+    await today.click()
+    await expect(today).toHaveAttribute('aria-pressed', 'true')
+    await expect(bulk).toBeVisible()
+    await page.getByRole('button', { name: 'Yesterday', exact: true }).click()
+    await expect(page.getByText('No activity matches the filter.')).toBeVisible()
   },
 )
 
@@ -102,15 +141,14 @@ freshTest(
       )
     await gatehouse.signIn(page, activityPath)
     const restore = async (what: string) => {
-      const row = page.getByRole('row').filter({ hasText: what }).filter({ hasText: endpoint })
-      await row
-        .getByRole('button', { name: /before and after$/ })
+      await page
+        .getByRole('button', { name: new RegExp(`${what} ${endpoint}.*, details$`) })
         .first()
         .click()
       await page.getByRole('link', { name: 'Restore previous state' }).click()
     }
     const dialog = page.getByRole('dialog', { name: `Restore ${endpoint}?` })
-    await restore('Mapping changed')
+    await restore('mapped')
     await expect(dialog.getByRole('definition').first()).toContainText(/blog.*shop/)
     await expect(dialog.getByRole('definition').last()).not.toContainText('shop')
     await expectAccessibleInBothThemes(page)
@@ -128,7 +166,7 @@ freshTest(
 
     // Restores the row of the addition, after which the mapping was changed.
     await page.goto(`${activityPath}?what=endpoint.add`)
-    await restore('Endpoint added')
+    await restore('added endpoint')
     await expect(dialog).toContainText('The endpoint was changed again after this row.')
     await expect(dialog).toContainText('No endpoint')
     await dialog.getByRole('button', { name: 'Remove endpoint' }).click()
@@ -136,8 +174,7 @@ freshTest(
     expect(await stored()).toBeUndefined()
 
     const own = `tcp://127.0.0.1:${gatehouse.port}`
-    const first = page.getByRole('row').filter({ hasText: own })
-    await first.getByRole('button', { name: /before and after$/ }).click()
+    await page.getByRole('button', { name: `added endpoint ${own}` }).click()
     await page.getByRole('link', { name: 'Restore previous state' }).click()
     const refused = page.getByRole('dialog', { name: `Restore ${own}?` })
     await expect(refused).toContainText('Without this endpoint, no one can sign in')

@@ -19,6 +19,7 @@ import { createDocumentRepository } from './documents/repository/stored-document
 import { createChangeDocuments } from './documents/repository/writes/change-documents.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
 import { createDatabaseImporter } from './documents/transfer/database-importer.ts'
+import { createRecordEnd } from './documents/transfer/record-end.ts'
 import { canonicalAddress } from './endpoints/address.ts'
 import { createHttpEngine } from './endpoints/listeners/http-engine.ts'
 import type { Listener } from './endpoints/listeners/listener.ts'
@@ -135,6 +136,12 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     }),
   )
   const importer = createImporter({ repository, now: Date.now, schemaOf: schemas.current })
+  const recordEnd = createRecordEnd({
+    store,
+    record,
+    onRecorded: () => events.publish({ type: 'audit' }),
+    onError: logError('the end of an import could not be recorded'),
+  })
   const databaseImporter = createDatabaseImporter({
     store,
     record,
@@ -142,7 +149,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     importer,
     schemas,
     indexes,
-    onError: logError('the end of an import could not be recorded'),
+    recordEnd,
   })
   const scans = new ScanLimit()
   const jobs = stack.use(
@@ -154,6 +161,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       rules: createDocumentRules(repository.scan, Date.now, schemas.current, {
         importPart: importer.part,
         databaseImporter,
+        recordEnd,
       }),
       documents: {
         readInIdOrder: createReadInIdOrder({ repository, scans }),
@@ -171,6 +179,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       repository,
       importer,
       databaseImporter,
+      recordEnd,
       schemas,
       jobs,
       databases,

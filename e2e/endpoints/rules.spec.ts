@@ -106,12 +106,10 @@ test('A policy is copied, imported, undone and restored with its endpoint', asyn
 
   await page.goto('/_console/activity?what=policy.set')
   await page
-    .getByRole('row')
-    .filter({ hasText: copy })
-    .getByRole('button', { name: /before and after$/ })
+    .getByRole('button', { name: new RegExp(`policy of ${copy}.*, details$`) })
     .first()
     .click()
-  await expect(page.getByRole('row', { name: 'Documents read-only read and write' })).toBeVisible()
+  await expect(page.getByRole('definition')).toHaveText('read-only became read and write')
   await page.getByRole('link', { name: 'Restore previous state' }).click()
   const restore = page.getByRole('dialog', { name: `Restore ${copy}?` })
   await expect(restore.getByRole('list', { name: 'Changed rules' })).toHaveText(

@@ -31,9 +31,16 @@ const BOUNDS: SearchBounds = { rows: 1_000, lookups: 20 }
 const SCOPED_BOUNDS: SearchBounds = { rows: 50, lookups: 20 }
 
 /**
- * Maximum number of actors that are looked up in the index. Beyond it, the search scans the log.
+ * Maximum number of actors, and of tokens, that are looked up in the index. Beyond it, the search
+ * scans the log.
  */
 const MAX_ACTORS = 5
+
+/** Number of characters of an actor or a token in the index. */
+const INDEXED = 256
+
+/** Maximum number of different actors, and of tokens, that are compared with a text. */
+const MAX_VALUES = 1_000
 
 /**
  * Maximum clock difference between nodes, ms. Rows are ordered by time except for this difference.
@@ -106,7 +113,7 @@ function scannedRows({ db }: Store, branches: readonly Condition[], span: Span, 
   const newest = (branch: Condition) =>
     db
       .selectFrom('audit')
-      .select(['seq', 'at', 'actor', 'action', 'target', 'outcome', 'change'])
+      .select(['seq', 'at', 'actor', 'action', 'target', 'outcome', 'change', 'token'])
       .select(sql<number>`octet_length("before") + octet_length("after")`.as('bytes'))
       .where('seq', '<', span.before)
       .where('seq', '>', span.after)
@@ -126,7 +133,7 @@ function scannedRows({ db }: Store, branches: readonly Condition[], span: Span, 
 /** Returns the conditions of a filter; a row must match all of them. */
 function conditionsOf(
   store: Store,
-  { who, what, which, change, from, to, scope }: AuditSearch,
+  { who, what, which, outcome, change, from, to, scope }: AuditSearch,
 ): Condition[] {
   return [
     ...(from === undefined ? [] : [sql<boolean>`at >= ${Date.parse(from)}`]),
@@ -134,7 +141,8 @@ function conditionsOf(
     ...(what === undefined ? [] : [sql<boolean>`action in (${sql.join(actionsOf(what))})`]),
     ...(which === undefined ? [] : [sql<boolean>`target = ${which}`]),
     ...(change === undefined ? [] : [sql<boolean>`change = ${change}`]),
-    ...(who === undefined ? [] : [beginsWith(sql`lower(actor)`, who)]),
+    ...(outcome === undefined ? [] : [sql<boolean>`outcome = ${outcome}`]),
+    ...(who === undefined ? [] : [isBy(store, who)]),
     ...(scope == null ? [] : [namesOnly(store, scope)]),
   ]
 }
@@ -165,15 +173,25 @@ function namesOnly({ engine }: Store, scope: readonly string[]): Condition {
  */
 async function branchesOf(
   store: Store,
-  { who, what, which, change, scope }: AuditSearch,
+  { who, what, which, outcome, change, scope }: AuditSearch,
 ): Promise<Condition[]> {
   if (change !== undefined) return [sql<boolean>`change = ${change}`]
   if (which !== undefined) {
     return [sql<boolean>`substr(target, 1, 512) = substr(cast(${which} as text), 1, 512)`]
   }
   if (what !== undefined) return actionsOf(what).map((action) => sql<boolean>`action = ${action}`)
-  const actors = who === undefined ? undefined : await actorsOf(store, who)
-  if (actors) return actors.map((actor) => sql<boolean>`${foldedActor(store)} = ${actor}`)
+  if (outcome === 'refused') return [sql<boolean>`outcome = 'refused'`]
+  const actors = who === undefined ? undefined : await valuesOf(store, 'actor', who)
+  const tokens = actors && who !== undefined ? await valuesOf(store, 'token', who) : undefined
+  if (actors && tokens) {
+    const [actor, token] = [foldedColumn(store, 'actor'), foldedColumn(store, 'token')]
+    // The branches have no row in common.
+    const others = actors.length === 0 ? MATCH_ALL : sql`${actor} not in (${sql.join(actors)})`
+    return [
+      ...actors.map((each) => sql<boolean>`${actor} = ${each}`),
+      ...tokens.map((each) => sql<boolean>`${token} = ${each} and ${others}`),
+    ]
+  }
   if (scope == null) return [MATCH_ALL]
   return [...MAPPING_CHANGES, ...DATABASE_CHANGES].map((each) => sql<boolean>`action = ${each}`)
 }
@@ -188,34 +206,48 @@ const actionsOf = (what: string): AuditAction[] =>
  * The indexed expression. The engine folds the case of both sides, because engines and JavaScript
  * differ in the letters they fold.
  */
-const foldedActor = ({ engine }: Store): RawBuilder<string> =>
-  engine === 'sqlite'
-    ? sql`substr(lower(actor), 1, 256)`
-    : sql`(substr(lower(actor), 1, 256) collate "C")`
+const foldedColumn = ({ engine }: Store, column: 'actor' | 'token'): RawBuilder<string> => {
+  const folded = sql<string>`substr(lower(${sql.ref(column)}), 1, ${sql.lit(INDEXED)})`
+  return engine === 'sqlite' ? folded : sql`(${folded} collate "C")`
+}
+
+/** Returns the condition that a text is part of the actor, their name or the name of the token. */
+const isBy = (store: Store, text: string): Condition => sql<boolean>`(
+  ${contains(store, sql`lower(actor)`, text)} or ${contains(store, sql`lower(token)`, text)}
+  or actor in ${peopleNamed(store, text)})`
 
 const lowerCase = (text: string) => sql<string>`lower(cast(${text} as text))`
 
-const beginsWith = (column: RawBuilder<unknown>, text: string): Condition =>
-  sql<boolean>`substr(${column}, 1, length(${lowerCase(text)})) = ${lowerCase(text)}`
+/** Returns the condition that a lower-case text contains another one, in either case. */
+const contains = ({ engine }: Store, column: RawBuilder<unknown>, text: string): Condition =>
+  sql<boolean>`${sql.raw(engine === 'sqlite' ? 'instr' : 'strpos')}(${column}, ${lowerCase(text)}) > 0`
+
+/** Returns the usernames of the people whose name contains a text. */
+const peopleNamed = (store: Store, text: string) =>
+  sql`(select username from people where ${contains(store, sql`lower(name)`, text)})`
 
 /**
- * Returns the actors whose names begin with a text, or undefined if there are more than {@link
- * MAX_ACTORS}.
+ * Returns the distinct values of an indexed column, in lower case, that contain a text or are a
+ * username of the people with that name; undefined if they are more than {@link MAX_ACTORS}, or the
+ * column has more than {@link MAX_VALUES} values or longer ones than its index.
  */
-async function actorsOf(store: Store, text: string): Promise<string[] | undefined> {
-  const actor = foldedActor(store)
-  const actors: string[] = []
-  for (;;) {
-    const last = actors.at(-1)
-    const { rows } = await sql<{ actor: string; fits: boolean | number }>`
-      select ${actor} as actor, ${beginsWith(actor, text)} as fits from audit
-      where ${actor} ${last === undefined ? sql`>= ${lowerCase(text)}` : sql`> ${last}`}
-      order by ${actor} limit 1`.execute(store.db)
-    const [next] = rows
-    if (next === undefined || !next.fits) return actors
-    if (actors.length === MAX_ACTORS) return undefined
-    actors.push(next.actor)
-  }
+async function valuesOf(store: Store, column: 'actor' | 'token', text: string) {
+  const folded = foldedColumn(store, column)
+  const next = (after: Condition) => sql`
+    (select ${folded} from audit where ${after} and ${sql.ref(column)} is not null
+     order by ${folded} limit 1)`
+  // Jumps from value to value in the index, instead of reading all rows.
+  const { rows } = await sql<{ value: string; fits: boolean | number }>`
+    with recursive found(value) as (
+      select ${next(MATCH_ALL)}
+      union all
+      select ${next(sql`${folded} > found.value`)} from found where found.value is not null)
+    select value, (${contains(store, sql`value`, text)}
+      or value in (select lower(username) from ${peopleNamed(store, text)} as named)) as fits
+    from found where value is not null limit ${MAX_VALUES + 1}`.execute(store.db)
+  const values = rows.filter(({ fits }) => fits).map(({ value }) => value)
+  const isLong = rows.some(({ value }) => value.length >= INDEXED)
+  return isLong || rows.length > MAX_VALUES || values.length > MAX_ACTORS ? undefined : values
 }
 
 /** Returns the span that contains all rows within the filter's time range. */

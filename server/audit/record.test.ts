@@ -29,6 +29,7 @@ forEachEngine((engine) => {
         after: '{}',
         // Computed with sha256sum. The hashed format is released and must not change.
         change: null,
+        token: null,
         hash: '0202b2e10d310920855f3ddd87d1f3faed0ddcb1fc3754472178a9caa8d3b17b',
       },
     ])
@@ -93,7 +94,11 @@ forEachEngine((engine) => {
     await recordAll(
       store,
       strange.map((text) =>
-        entry({ actor: { name: text, by: 'token', address: text }, target: text, after: { text } }),
+        entry({
+          actor: { name: text, by: 'token', token: text, address: text },
+          target: text,
+          after: { text },
+        }),
       ),
     )
     expect(await verifyChain(store)).toMatchObject({ intact: true, seq: strange.length })

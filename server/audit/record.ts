@@ -65,10 +65,10 @@ function appendLater(trx: Change, at: number, row: ReturnType<typeof columnsOf>)
       where id = 1
       returning seq, hash)
     insert into audit
-      (seq, at, actor, "by", address, action, target, outcome, "before", "after", change, hash)
+      (seq, at, actor, "by", address, action, target, outcome, "before", "after", change, token, hash)
     select seq, ${at}::bigint, ${row.actor}::text, ${row.by}::text, ${row.address}::text,
            ${row.action}::text, ${row.target}::text, ${row.outcome}::text, ${row.before}::text,
-           ${row.after}::text, ${row.change}::text, hash
+           ${row.after}::text, ${row.change}::text, ${row.token}::text, hash
     from head`
   return executeLater(trx, appending.compile(trx))
 }
@@ -83,6 +83,7 @@ const columnsOf = ({ actor, action, target, outcome, before, after, change }: Au
   before: JSON.stringify(before ?? null),
   after: JSON.stringify(after ?? null),
   change: change ?? null,
+  token: actor.token === undefined ? null : storable(actor.token),
 })
 
 const recorder = createRecorder()
@@ -116,12 +117,14 @@ export interface HashedColumns {
   readonly after: string
   /** Id of the bulk change. Default: none. */
   readonly change?: string | null
+  /** Name of the token of the caller. Default: none. */
+  readonly token?: string | null
 }
 
 /**
  * Returns the hash of a row: SHA-256 in hexadecimal, over the hash of the previous row (empty for
  * the first row) and a JSON array of the columns in this order. The format is released and must not
- * change. `change` was added later and is part of the array only if it is not null.
+ * change. `change` and `token` were added later: the array ends with the last one that is not null.
  */
 export function rowHash(previous: string, row: HashedColumns): string {
   const columns = [row.seq, row.at, ...contentOf(row)]
@@ -141,5 +144,6 @@ const contentOf = (row: HashedContent): (string | null)[] => [
   row.outcome,
   row.before,
   row.after,
-  ...(row.change == null ? [] : [row.change]),
+  ...(row.change == null && row.token == null ? [] : [row.change ?? null]),
+  ...(row.token == null ? [] : [row.token]),
 ]

@@ -16,10 +16,15 @@ const readPage = async (store: Store, query: AuditSearch, bounds?: SearchBounds)
 }
 
 forEachEngine((engine) => {
-  /** Writes four rows, one day apart. */
+  /** Writes five rows, one day apart, and the person `github:100`, Zoë Ada. */
   async function written(): Promise<Store> {
     const store = await engine.open()
     const by = (name: string) => ({ actor: { name, by: 'session', address: null } as const })
+    const person = { provider: 'github', issuer: 'x', subject: '100', role: 'viewer' }
+    await store.db
+      .insertInto('people')
+      .values({ id: '1', ...person, username: 'github:100', name: 'Zoë Ada', created_at: 0 })
+      .execute()
     let day = 0
     await recordAll(
       store,
@@ -28,6 +33,11 @@ forEachEngine((engine) => {
         entry({ ...by('GitHub:2'), action: 'endpoint.map', target: 'shop' }),
         entry({ ...by('local:operator'), action: 'person.role' }),
         entry({ ...by('my_github:1'), action: 'database.create', outcome: 'refused' }),
+        entry({
+          actor: { name: 'github:7', by: 'token', token: 'CI-deploy', address: null },
+          action: 'session.end',
+          target: 'github:100',
+        }),
       ],
       createRecorder(() => START + day++ * DAY),
     )
@@ -39,15 +49,19 @@ forEachEngine((engine) => {
   test('returns each row as it was recorded', async () => {
     const { rows, next } = await readPage(await written(), {})
     expect(next).toBeNull()
-    expect(rows.map(({ seq }) => seq)).toEqual([4, 3, 2, 1])
+    expect(rows.map(({ seq }) => seq)).toEqual([5, 4, 3, 2, 1])
+    expect(rows[0]).toMatchObject({ token: 'CI-deploy', actorName: null, targetName: 'Zoë Ada' })
     expect(rows.at(-1)).toEqual({
       seq: 1,
       at: '2026-01-01T12:00:00.000Z',
       actor: 'github:100',
+      actorName: 'Zoë Ada',
       by: 'session',
+      token: null,
       address: null,
       action: 'endpoint.add',
       target: 'blog',
+      targetName: null,
       outcome: 'done',
       before: null,
       after: { databases: ['a'] },
@@ -57,16 +71,21 @@ forEachEngine((engine) => {
   })
 
   test.each<[string, AuditSearch, number[]]>([
-    ['the beginning of the actor', { who: 'github:1' }, [1]],
-    ['an actor in either case', { who: 'GITHUB' }, [2, 1]],
+    ['a part of the actor', { who: 'github:1' }, [4, 1]],
+    ['an actor in either case', { who: 'GITHUB:2' }, [2]],
     ['a pattern, taken literally', { who: '%github' }, []],
-    ['the end of an actor, without result', { who: 'operator' }, []],
+    ['a part of the name of a person', { who: 'ada' }, [1]],
+    ['a part of the name of a token', { who: 'I-DEP' }, [5]],
+    ['a text of an actor and a token', { who: 'i' }, [5, 4, 2, 1]],
+    ['a name that nothing has', { who: 'nobody' }, []],
+    ['a rejection', { outcome: 'refused' }, [4]],
+    ['a success', { outcome: 'done', what: 'endpoint' }, [2, 1]],
     ['an action', { what: 'endpoint.map' }, [2]],
     ['a noun', { what: 'endpoint' }, [2, 1]],
     ['a noun without rows', { what: 'token' }, []],
     ['a target', { which: 'shop' }, [2]],
     ['a part of a target, without result', { which: 'sho' }, []],
-    ['a start time', { from: '2026-01-02T12:00:00Z' }, [4, 3, 2]],
+    ['a start time', { from: '2026-01-02T12:00:00Z' }, [5, 4, 3, 2]],
     ['an end time', { to: '2026-01-02T12:00:00Z' }, [1]],
     ['a time in another zone', { to: '2026-01-02T13:00:00.001+01:00' }, [2, 1]],
     ['days', { from: '2026-01-02', to: '2026-01-04' }, [3, 2]],
@@ -78,7 +97,7 @@ forEachEngine((engine) => {
   test('pages through rows without shifts from new rows', async () => {
     const store = await written()
     const first = await readPage(store, { limit: 2 })
-    expect(first).toMatchObject({ rows: [{ seq: 4 }, { seq: 3 }], next: 3 })
+    expect(first).toMatchObject({ rows: [{ seq: 5 }, { seq: 4 }], next: 4 })
     await recordAll(store, [entry()])
     const second = await readPage(store, { limit: 2, before: 3 })
     expect(second).toMatchObject({ rows: [{ seq: 2 }, { seq: 1 }], next: null })
@@ -86,9 +105,9 @@ forEachEngine((engine) => {
 
   test.each<[string, AuditSearch, number[][]]>([
     ['no index', { to: '2026-01-02T12:00:00Z' }, [[], [1], []]],
-    ['the index of actors', { who: 'github:1' }, [[1], []]],
+    ['the index of actors', { who: 'github:1' }, [[4], [1], []]],
     ['the index of actions', { what: 'endpoint', who: 'github:1' }, [[], [1], []]],
-    ['the index of targets', { which: 'blog', who: 'github:1' }, [[], [], [1], []]],
+    ['the index of targets', { which: 'blog', who: 'github:1' }, [[4], [], [1], []]],
   ])(
     'scans a limited number of rows per page and continues with the next: %s',
     async (_, query, found) => {

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely'
 import * as z from 'zod/mini'
 import { nextTurn } from '../concurrency/turns.ts'
 import { type AuditPage, auditRow } from '../contract/audit.ts'
@@ -48,15 +49,43 @@ export async function readAuditPage(
     .where('seq', 'in', seqs)
     .orderBy('seq', 'desc')
     .execute()
+  const names = await readNames(store, rows)
   await nextTurn()
-  return { rows: rows.map(printRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
+  return {
+    rows: rows.map((row) => printRow(row, names)),
+    next: fit < found.length ? (seqs.at(-1) ?? null) : next,
+  }
+}
+
+/** Returns the names of the people who are actors or targets of rows, by username and by id. */
+async function readNames(
+  { db }: Store,
+  rows: readonly Pick<AuditTable, 'actor' | 'target'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const named = [...new Set(rows.flatMap(({ actor, target }) => [actor, target]))]
+  const people = await db
+    .selectFrom('people')
+    .select(['id', 'username', 'name'])
+    .where((eb) => eb.or([eb('username', 'in', named), eb('id', 'in', named)]))
+    .execute()
+  return new Map(
+    people.flatMap(({ id, username, name }) => [
+      [username, name ?? username],
+      [id, name ?? username],
+    ]),
+  )
 }
 
 const rowWithoutValues = z.omit(auditRow, { before: true, after: true })
 
 /** Prints a row. Its values are JSON already, so they are copied and not parsed. */
-function printRow(row: AuditTable): string {
-  const columns = { ...row, at: toIsoTime(row.at) }
+function printRow(row: Selectable<AuditTable>, names: ReadonlyMap<string, string>): string {
+  const columns = {
+    ...row,
+    at: toIsoTime(row.at),
+    actorName: names.get(row.actor) ?? null,
+    targetName: names.get(row.target) ?? null,
+  }
   const { change, hash, ...first } = parseColumn(rowWithoutValues, 'audit', columns)
   const [head, tail] = [JSON.stringify(first), JSON.stringify({ change, hash })]
   return `${head.slice(0, -1)},"before":${row.before},"after":${row.after},${tail.slice(1)}`

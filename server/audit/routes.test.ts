@@ -87,7 +87,13 @@ test('changes and rejected changes are recorded, requests without effect are not
       after: { refused: 'conflict' },
     },
   ])
-  const who = { actor: 'local:operator', by: 'token', address: '127.0.0.1' }
+  const who = {
+    actor: 'local:operator',
+    actorName: null,
+    by: 'token',
+    token: 'tests',
+    address: '127.0.0.1',
+  }
   for (const row of rows.slice(1)) expect(row).toMatchObject(who)
 })
 

@@ -51,6 +51,7 @@ forEachEngine((engine) => {
     ['before', `'[]'`],
     ['after', `'{ }'`],
     ['change', `'x'`],
+    ['token', `'x'`],
     ['hash', `''`],
     ['at', '9223372036854775807'],
   ])('names the row whose %s was edited to %s', async (column, value) => {

@@ -120,7 +120,7 @@ function readRows(store: Store, after: number): Promise<Row[]> {
       .selectFrom('audit')
       .select([asText('seq').as('seq'), asText('at').as('at')])
       .select(['actor', 'by', 'address', 'action', 'target', 'outcome', 'before', 'after'])
-      .select(['change', 'hash'])
+      .select(['change', 'token', 'hash'])
       // The first query has no lower bound, so that it finds rows with a number below 1.
       .$if(after > 0, (query) => query.where('audit.seq', '>', after))
       .orderBy('audit.seq')

@@ -17,6 +17,8 @@ export const AUDIT_ACTIONS = [
   'database.create',
   'database.drop',
   'database.import',
+  'collection.import',
+  'collection.delete',
   'index.create',
   'index.drop',
   'feed.set',
@@ -52,7 +54,7 @@ export const MAPPING_CHANGES: readonly string[] = [
 
 /** The actions that change one database; their targets begin with its name. */
 export const DATABASE_CHANGES: readonly AuditAction[] = AUDIT_ACTIONS.filter((action) =>
-  ['database', 'index', 'schema'].includes(action.split('.')[0] as string),
+  ['database', 'collection', 'index', 'schema', 'feed'].includes(action.split('.')[0] as string),
 )
 
 /** The actions that change the policy of an endpoint; their rows contain it before and after. */

@@ -3,16 +3,27 @@ import { AUDIT_ACTIONS, type AuditAction, auditAction } from './audit-action.ts'
 import { isoTime } from './iso-time.ts'
 import { wholeNumber } from './query/query-parameter.ts'
 
+const outcome = z.enum(['done', 'refused'])
+
 /** A row of the audit log. */
 export const auditRow = z.object({
   seq: z.int(),
   at: z.string().check(z.describe('ISO 8601, UTC')),
   actor: z.string().check(z.describe('a username, command-line, or a component of the server')),
+  actorName: z
+    .nullable(z.string())
+    .check(z.describe('the present name of the person with that username')),
   by: z.enum(['session', 'token', 'command-line', 'system']),
+  token: z
+    .nullable(z.string())
+    .check(z.describe('the name of the token that the request was made with')),
   address: z.nullable(z.string().check(z.describe('where the request came from'))),
   action: auditAction,
   target: z.string(),
-  outcome: z.enum(['done', 'refused']),
+  targetName: z
+    .nullable(z.string())
+    .check(z.describe('the name of the person who is the target, or their username')),
+  outcome,
   before: z.unknown(),
   after: z.unknown(),
   change: z
@@ -36,7 +47,11 @@ export const auditQuery = z.object({
   who: z.optional(
     z
       .string()
-      .check(z.maxLength(256), noNul, z.describe('the beginning of the actor, case-insensitive')),
+      .check(
+        z.maxLength(256),
+        noNul,
+        z.describe('a part of the actor, their name, or the name of the token; case-insensitive'),
+      ),
   ),
   what: z.optional(
     z
@@ -52,6 +67,7 @@ export const auditQuery = z.object({
         z.describe('the exact target of the change, such as an address or a name'),
       ),
   ),
+  outcome: z.optional(outcome.check(z.describe('done, or refused for rejected changes'))),
   change: z.optional(
     z
       .string()
@@ -87,6 +103,8 @@ export const actor = z.readonly(
     /** A username; for a token its owner's username; `command-line`; or a part of the system. */
     name: z.string(),
     by: auditRow.shape.by,
+    /** The name of the token that the request was made with. */
+    token: z.optional(z.string()),
     /** The client address; null: this machine's command line. */
     address: z.nullable(z.string()),
   }),

@@ -36,11 +36,13 @@ import { importHandler, parseOnConflict } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import type { BeginImport } from './import/stored-part.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
+import type { RecordEnd } from './transfer/record-end.ts'
 
 export interface CreationRoutesDeps {
   readonly documents: Documents
   readonly importer: Pick<Importer, 'run'>
   readonly beginImport: BeginImport
+  readonly recordEnd: Pick<RecordEnd, 'of'>
   readonly requireRole: RequireRole
   readonly currentSchema: CurrentSchemaOf
   /** Returns the id of an existing database. */
@@ -54,6 +56,7 @@ export function creationRoutes({
   documents,
   importer,
   beginImport,
+  recordEnd,
   requireRole,
   currentSchema,
   idOf,
@@ -61,7 +64,7 @@ export function creationRoutes({
   const collectionOf = createCollectionParam(idOf)
   const schemaAhead = createReadAhead((c) => currentSchema(collectionOf(c)))
   const editorCreates = requireRole('editor', { readAhead: schemaAhead.begin })
-  const imports = importHandler({ importer, beginImport, collectionOf })
+  const imports = importHandler({ importer, beginImport, recordEnd, collectionOf })
   return new Hono<AppEnv>().post(
     PATH,
     described(collection.post, editorCreates),

@@ -14,5 +14,6 @@ export const createTestRules = (
 ) =>
   createDocumentRules(scan, now, schemaOf, {
     importPart: rejected,
-    databaseImporter: { part: rejected, recordEnd: rejected },
+    databaseImporter: { part: rejected },
+    recordEnd: { inTransaction: rejected, now: rejected },
   })

@@ -9,11 +9,13 @@ import { parseFields } from './read-fields.ts'
 import type { ScanNext } from './repository/scan-batch.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
+import type { RecordEnd } from './transfer/record-end.ts'
 
-/** The rules of imports for jobs. */
+/** The rules of imports and of audited changes for jobs. */
 interface ImportRules {
   readonly importPart: ImportPart
-  readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
+  readonly databaseImporter: Pick<DatabaseImporter, 'part'>
+  readonly recordEnd: Pick<RecordEnd, 'inTransaction' | 'now'>
 }
 
 /**

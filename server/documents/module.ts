@@ -19,6 +19,7 @@ import type { DocumentRepository } from './repository/stored-documents.ts'
 import { dataRoutes } from './routes.ts'
 import type { SchemasModule } from './schemas/module.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
+import type { RecordEnd } from './transfer/record-end.ts'
 import { transferRoutes } from './transfer/transfer-routes.ts'
 
 export interface DocumentsModuleDeps {
@@ -26,6 +27,7 @@ export interface DocumentsModuleDeps {
   readonly repository: DocumentRepository
   readonly importer: Importer
   readonly databaseImporter: DatabaseImporter
+  readonly recordEnd: RecordEnd
   readonly schemas: Pick<SchemasModule, 'check' | 'current' | 'purge'>
   readonly jobs: WholeCollections & { readonly beginImport: BeginImport }
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
@@ -83,6 +85,7 @@ export function createDocumentsModule(deps: DocumentsModuleDeps) {
       documents,
       importer,
       beginImport,
+      recordEnd: deps.recordEnd,
       wholeCollections: jobs,
       requireRole,
       reserve,

@@ -49,6 +49,8 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
     if (engine === 'postgres') database = await makeDatabase()
     opened = await openApp(database?.location)
     for (const name of ['a', 'b', 'c']) await send('POST', '/_api/database', { name })
+    for (const name of ['a', 'b']) await send('POST', `/_db/${name}/things`, [{ id: 'x' }])
+    for (const name of ['a', 'b']) await opened.request(`/_db/${name}/things`, { method: 'DELETE' })
     for (const port of await freePorts(MAPPINGS.length)) addresses.push(`tcp://127.0.0.1:${port}`)
     for (const [at, endpoint] of addresses.entries()) {
       await map(endpoint, MAPPINGS[at] as string[])
@@ -142,7 +144,7 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
       const expected = ((await unlimited.json()).rows as AuditRow[]).filter((row) => {
         const { action, target, outcome, before, after } = row
         if (!isLimited) return true
-        if (/^(database|index|schema)\./.test(action)) {
+        if (/^(database|collection|index|schema|feed)\./.test(action)) {
           return scope.includes(target.split('/')[0] as string)
         }
         const named = [before, after].flatMap((each) => (each as EndpointRecord)?.databases ?? [])

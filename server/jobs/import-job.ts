@@ -62,6 +62,9 @@ export const createBeginImport =
     }
   }
 
+/** The rules of documents that a step needs besides those of a scan. */
+export type StepRules = Pick<DocumentRules, 'importPart' | 'databaseImporter' | 'recordEnd'>
+
 /**
  * Stores some documents of an import, or the definition of a collection; returns the job's new
  * state.
@@ -70,13 +73,13 @@ export const createBeginImport =
  */
 export async function importNext(
   repository: JobRepository,
-  { importPart, databaseImporter }: Pick<DocumentRules, 'importPart' | 'databaseImporter'>,
+  { importPart, databaseImporter, recordEnd }: StepRules,
   job: Job,
   signal: AbortSignal,
 ): Promise<Job> {
   const [part = '', line = '0'] = job.cursor?.split(' ') ?? []
   const next = await repository.partAfter(job, part)
-  if (next === undefined) return endImport(repository, databaseImporter, job)
+  if (next === undefined) return endJob(repository, recordEnd, job)
   const { onConflict = 'fail', audit } = job.request
   let current = job
   const state: PartImport = {
@@ -89,59 +92,65 @@ export async function importNext(
       current = await repository.advanceImport(trx, current, { cursor, result, done })
     },
   }
-  await (audit === undefined
-    ? importPart(job, next.text, state)
-    : databaseImporter.part(job.database, next.text, state, audit))
+  await (audit?.action === 'database.import'
+    ? databaseImporter.part(job.database, next.text, state, audit)
+    : importPart(job, next.text, state))
   return current
 }
 
+/** What records the end of jobs in the audit log. */
+type RecordJobEnd = Pick<DocumentRules['recordEnd'], 'inTransaction'>
+
 /**
- * Ends an import with a failure. Reads the job first, because its last step may have stored
- * documents and its progress.
+ * Ends a job with a failure. Reads the job first, because its last step may have stored documents
+ * and its progress.
  */
-export async function failImport(
+export async function failJob(
   repository: JobRepository,
-  importer: DocumentRules['databaseImporter'],
+  recordEnd: RecordJobEnd,
   job: Job,
   failure: Failure,
 ): Promise<Job> {
-  return endImport(repository, importer, (await repository.read(job.id)) ?? job, failure)
+  return endJob(repository, recordEnd, (await repository.read(job.id)) ?? job, failure)
 }
 
 /**
- * Cancels an import; returns undefined if it is not running. The documents that it has stored are
- * kept.
+ * Cancels a job; returns undefined if it is not running. The documents that it has stored are kept.
  */
-export function cancelImport(
+export function cancelJob(
   repository: JobRepository,
-  { recordEnd }: Pick<DocumentRules['databaseImporter'], 'recordEnd'>,
+  recordEnd: RecordJobEnd,
   job: Job,
   actor: Actor,
 ): Promise<Job | undefined> {
   const { audit } = job.request
   if (audit === undefined) return repository.cancel(job)
-  return repository.cancelAudited(job, (trx, { result }) =>
-    recordEnd(trx, audit, importResultOf(result), 'incomplete', actor),
+  return repository.cancelAudited(job, (trx, cancelled) =>
+    recordEnd.inTransaction(trx, audit, countsOf(cancelled), 'incomplete', actor),
   )
 }
 
-/** Ends an import, successfully unless a failure is given. That of a database is audited. */
-function endImport(
+/** Ends a job, successfully unless a failure is given. */
+export function endJob(
   repository: JobRepository,
-  { recordEnd }: Pick<DocumentRules['databaseImporter'], 'recordEnd'>,
+  recordEnd: RecordJobEnd,
   job: Job,
   failure?: Failure,
 ): Promise<Job> {
   const { audit } = job.request
   if (audit !== undefined) {
+    const end = failure === undefined ? 'complete' : 'incomplete'
     return repository.endAudited(job, failure, (trx) =>
-      recordEnd(
-        trx,
-        audit,
-        importResultOf(job.result),
-        failure === undefined ? 'complete' : 'incomplete',
-      ),
+      recordEnd.inTransaction(trx, audit, countsOf(job), end),
     )
   }
   return failure === undefined ? repository.finish(job) : repository.fail(job, failure)
+}
+
+/** Returns the counts of an audited job. */
+function countsOf({ kind, request, found, result }: Job) {
+  if (kind !== 'import') return { deleted: found }
+  const none = { created: 0, replaced: 0, skipped: 0, failed: 0 }
+  const isDatabase = request.audit?.action === 'database.import'
+  return { ...(isDatabase && { collections: 0 }), ...none, ...importResultOf(result) }
 }

@@ -4,10 +4,14 @@ import { actor } from '../contract/audit.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
-import type { DatabaseImportAudit } from '../documents/import/stored-part.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import type { ScanBatch } from '../documents/repository/scan-batch.ts'
 import type { DatabaseImporter } from '../documents/transfer/database-importer.ts'
+import {
+  COUNTED_ACTIONS,
+  type CountedAudit,
+  type RecordEnd,
+} from '../documents/transfer/record-end.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
@@ -22,8 +26,8 @@ export interface JobRequest {
   readonly after?: string | undefined
   /** Only for the kind `import`. */
   readonly onConflict?: OnConflict
-  /** Only for an import of a database. */
-  readonly audit?: DatabaseImportAudit
+  /** Only for imports and the deletion of a collection. */
+  readonly audit?: CountedAudit | undefined
 }
 
 /**
@@ -45,7 +49,14 @@ const request = z.object({
   patch: z.optional(z.string()),
   after: z.optional(z.string()),
   onConflict: z.optional(z.enum(ON_CONFLICT)),
-  audit: z.optional(z.object({ actor, target: z.string() })),
+  audit: z.optional(
+    z.object({
+      actor,
+      // Jobs of earlier versions have none.
+      action: z._default(z.enum(COUNTED_ACTIONS), 'database.import'),
+      target: z.string(),
+    }),
+  ),
 })
 
 const failure = z.object({
@@ -96,8 +107,10 @@ export interface DocumentRules {
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   /** Imports a part that `stored-part.ts` has printed. */
   readonly importPart: ImportPart
-  /** Imports a part of a database, and records the end of the import. */
-  readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
+  /** Imports a part of a database. */
+  readonly databaseImporter: Pick<DatabaseImporter, 'part'>
+  /** Records the end of audited changes. */
+  readonly recordEnd: Pick<RecordEnd, 'inTransaction' | 'now'>
 }
 
 /** The columns that change while a job runs. */

@@ -16,7 +16,7 @@ import type { CollectionRef } from '../storage/document-ref.ts'
 import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import { createChangeCollection } from './change-collection.ts'
-import { cancelImport, createBeginImport } from './import-job.ts'
+import { cancelJob, createBeginImport } from './import-job.ts'
 import type { DocumentRules, Job, JobRequest, JobState } from './job.ts'
 import { createJobRepository } from './job-repository.ts'
 import type { RenewalTimer } from './lease.ts'
@@ -50,7 +50,7 @@ export interface Jobs {
   change(
     where: CollectionRef,
     kind: 'patch' | 'delete',
-    request: Pick<JobRequest, 'filter' | 'patch'>,
+    request: Pick<JobRequest, 'filter' | 'patch' | 'audit'>,
     caller: string,
     signal: AbortSignal,
   ): Promise<number | Job>
@@ -127,14 +127,15 @@ export function createJobs(deps: JobsDeps): Jobs {
     beginImport: createBeginImport({ repository, pause, wake: runner.wake }),
     async change(where, kind, request, caller, signal) {
       const changed = await changeCollection({ where, kind, request }, signal)
-      return changed ?? begin(where, kind, request, caller)
+      if (changed === undefined) return begin(where, kind, request, caller)
+      const { audit } = request
+      if (audit !== undefined) await rules.recordEnd.now(audit, { deleted: changed }, 'complete')
+      return changed
     },
     read,
     async cancel(database, id, actor) {
       const job = await read(database, id)
-      const cancelled = await (job.kind === 'import'
-        ? cancelImport(repository, rules.databaseImporter, job, actor)
-        : repository.cancel(job))
+      const cancelled = await cancelJob(repository, rules.recordEnd, job, actor)
       if (cancelled === undefined) return read(database, id)
       runner.abort(id)
       runner.wake()

@@ -9,15 +9,15 @@ import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import { SchemaChanged } from '../storage/current-schema.ts'
 import { StateChanged } from '../storage/document-ref.ts'
-import { failImport, importNext } from './import-job.ts'
-import type { DocumentRules, Job } from './job.ts'
+import { endJob, failJob, importNext, type StepRules } from './import-job.ts'
+import type { Job } from './job.ts'
 import type { JobRepository } from './job-repository.ts'
 import { LeaseLost } from './lease.ts'
 import { fieldsOf, type Scan, type ScannedDocuments, type ScanTarget } from './scan.ts'
 
 export interface StepDeps {
   readonly repository: JobRepository
-  readonly rules: Pick<DocumentRules, 'importPart' | 'databaseImporter'>
+  readonly rules: StepRules
   readonly scan: Scan
   readonly search: Pick<CollectionSearch, 'connected' | 'select'>
   readonly changeDocuments: ChangeDocuments
@@ -53,7 +53,7 @@ export function createStep(deps: StepDeps): Step {
     const next = await run(() => scan(job, selected.get(job.id)))
     if (next === undefined) {
       selected.delete(job.id)
-      return repository.finish(job)
+      return endJob(repository, rules.recordEnd, job)
     }
     return next.changes.length > 0
       ? change(job, next)
@@ -82,9 +82,7 @@ export function createStep(deps: StepDeps): Step {
   }
 
   const fail = (job: Job, failure: Failure): Promise<Job> =>
-    job.kind === 'import'
-      ? failImport(repository, rules.databaseImporter, job, failure)
-      : repository.fail(job, failure)
+    failJob(repository, rules.recordEnd, job, failure)
 
   return async (job, signal) => {
     try {

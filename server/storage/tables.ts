@@ -296,6 +296,8 @@ export interface AuditTable {
   after: string
   /** Id of the bulk change that this entry belongs to. */
   change: string | null
+  /** Name of the token of the caller; null if there was none. */
+  token: Generated<string | null>
   hash: string
 }
 

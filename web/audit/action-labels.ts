@@ -1,4 +1,3 @@
-import type { AuditRow } from '../../server/contract/audit.ts'
 import type { AuditAction } from '../../server/contract/audit-action.ts'
 import type { AuditNoun } from './activity-search.ts'
 
@@ -19,6 +18,8 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'database.create': 'Database created',
   'database.drop': 'Database dropped',
   'database.import': 'Database imported',
+  'collection.import': 'Documents imported',
+  'collection.delete': 'Collection deleted',
   'index.create': 'Index created',
   'index.drop': 'Index deleted',
   'feed.set': 'Feed turned on or changed',
@@ -45,56 +46,13 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'store.restore': 'Backup restored',
 }
 
-/** Labels of rejected actions, such as "Create token". Others are never rejected. */
-const attemptLabels: Readonly<Partial<Record<AuditAction, string>>> = {
-  // The server rejects some requests before it knows which of the two they are.
-  'endpoint.add': 'Add or map endpoint',
-  'endpoint.map': 'Change mapping',
-  'endpoint.remove': 'Remove endpoint',
-  'policy.set': 'Change policy',
-  'policy.remove': 'Remove policy',
-  'policy.confirm': 'Keep policy',
-  'certificate.add': 'Add certificate',
-  'certificate.replace': 'Replace certificate',
-  'certificate.remove': 'Delete certificate',
-  'endpoint.change': 'Start bulk change',
-  'endpoint.change-cancel': 'Cancel bulk change',
-  'endpoint.change-undo': 'Undo bulk change',
-  'database.create': 'Create database',
-  'database.drop': 'Drop database',
-  'database.import': 'Import database',
-  'index.create': 'Create index',
-  'index.drop': 'Delete index',
-  'feed.set': 'Turn on or change feed',
-  'feed.remove': 'Turn off feed',
-  'webhook.create': 'Create webhook',
-  'webhook.change': 'Change webhook',
-  'webhook.delete': 'Delete webhook',
-  'webhook.pause': 'Pause webhook',
-  'webhook.resume': 'Resume webhook',
-  'webhook.secret': 'Renew secret of webhook',
-  'webhook.test': 'Test webhook',
-  'webhook.retry': 'Repeat delivery of webhook',
-  'schema.set': 'Set schema',
-  'schema.delete': 'Delete schema',
-  'session.begin': 'Sign in',
-  'session.fail': 'Sign in',
-  'session.end': 'End session',
-  'person.role': 'Change role',
-  'token.create': 'Create token',
-  'token.revoke': 'Revoke token',
-}
-
-/** Returns what a row records: an action, or an attempt that was rejected. */
-export const labelOfRow = ({ action, outcome }: Pick<AuditRow, 'action' | 'outcome'>): string =>
-  (outcome === 'refused' ? attemptLabels[action] : undefined) ?? actionLabels[action]
-
 /** Labels of the groups of actions in the filter. */
 export const nounLabels: Readonly<Record<AuditNoun, string>> = {
   endpoint: 'Endpoints',
   policy: 'Policies',
   certificate: 'Certificates',
   database: 'Databases',
+  collection: 'Collections',
   index: 'Indexes',
   schema: 'Schemas',
   feed: 'Feeds',

@@ -1,11 +1,11 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
-import { CodeInput } from '../ui/form/code-input.tsx'
 import filterBar from '../ui/form/filter-bar.module.css'
 import { useFilterText } from '../ui/form/use-filter-text.ts'
+import { useClock } from '../ui/text/use-clock.ts'
 import { actionLabels, nounLabels } from './action-labels.ts'
 import classes from './activity-filter.module.css'
-import { type ActivitySearch, isDay, isFiltered, nouns } from './activity-search.ts'
+import { type ActivitySearch, dayOf, isDay, isFiltered, nouns } from './activity-search.ts'
 
 export interface ActivityFilterProps {
   readonly search: ActivitySearch
@@ -28,9 +28,22 @@ const kinds = [
   }),
 ]
 
-/** Filters activity by person, action, and date range. */
+const outcomes = [
+  { value: '', label: 'Any' },
+  { value: 'done', label: 'Done' },
+  { value: 'refused', label: 'Rejected' },
+]
+
+/** Returns a day earlier. At noon, so that no change of the clock matters. */
+function dayBefore(day: string, days: number): string {
+  const noon = new Date(`${day}T12:00:00`)
+  return dayOf(noon.setDate(noon.getDate() - days))
+}
+
+/** Filters activity by person, action, outcome, and date range. */
 export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFilterProps) {
   const { from = '', to = '', what = '' } = search
+  const now = useClock((time) => dayOf(time))
   const backwards = from !== '' && to !== '' && to < from
   return (
     <search className={`${filterBar.bar} ${classes.filter}`}>
@@ -42,6 +55,29 @@ export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFi
         value={what}
         onChange={(event) => onChange({ what: event.currentTarget.value })}
       />
+      <NativeSelect
+        label="Outcome"
+        className={classes.outcome}
+        data={outcomes}
+        value={search.outcome ?? ''}
+        onChange={(event) => onChange({ outcome: event.currentTarget.value })}
+      />
+      <div className={`${classes.beside} ${classes.days}`}>
+        {(['Today', 'Yesterday'] as const).map((label, ago) => {
+          const day = dayBefore(now, ago)
+          const isShown = from === day && to === day
+          return (
+            <Button
+              key={label}
+              variant="default"
+              aria-pressed={isShown}
+              onClick={() => onChange(isShown ? { from: '', to: '' } : { from: day, to: day })}
+            >
+              {label}
+            </Button>
+          )
+        })}
+      </div>
       <DayField key={`from ${clears}`} label="From" name="from" />
       <DayField
         key={`to ${clears}`}
@@ -50,7 +86,7 @@ export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFi
         error={backwards ? 'Must not be before From' : undefined}
       />
       {isFiltered(search) && (
-        <Button variant="subtle" className={classes.clear} onClick={onClear}>
+        <Button variant="subtle" className={classes.beside} onClick={onClear}>
           Clear filters
         </Button>
       )}
@@ -77,9 +113,11 @@ function DayField(props: { label: string; name: 'from' | 'to'; error?: string | 
 function WhoField() {
   const [text, change] = useFilterText('/activity', { name: 'who', rest: DEBOUNCE_MS })
   return (
-    <CodeInput
+    <TextInput
       label="Who"
-      placeholder="github:583231"
+      spellCheck={false}
+      autoComplete="off"
+      placeholder="A person or token"
       className={classes.actor}
       value={text}
       onChange={(event) => change(event.currentTarget.value)}

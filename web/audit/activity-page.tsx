@@ -1,25 +1,21 @@
-import { Button } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
-import { api, readJson } from '../api/client.ts'
-import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
-import { announce } from '../ui/announce.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
-import { IconDownload } from '../ui/icon/icons.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
+import { MenuButton } from '../ui/overlay/menu-button.tsx'
 import { PrintNote } from '../ui/table/printed-rows.tsx'
-import { fileTime, saveFile } from '../ui/text/save-file.ts'
 import { ActivityFilter } from './activity-filter.tsx'
+import { ActivityList } from './activity-list.tsx'
 import classes from './activity-page.module.css'
-import { type ActivitySearch, isFiltered, toAuditQuery } from './activity-search.ts'
-import { ActivityTable } from './activity-table.tsx'
+import { type ActivitySearch, isFiltered } from './activity-search.ts'
+import { EXPORT_FORMATS, useExportActivity } from './export-activity.ts'
 import { activityQuery, newestQuery } from './queries.ts'
 import { useActivityLocation } from './use-activity-location.ts'
 
@@ -39,15 +35,14 @@ export function ActivityPage() {
       <PageHead
         title="Activity"
         action={
-          <Button
-            variant="default"
-            leftSection={<IconDownload />}
-            data-tip="Save the filtered rows as JSON lines, with times in UTC"
-            aria-disabled={save.isPending || undefined}
-            onClick={() => save.mutate()}
-          >
-            {save.isPending ? 'Exporting…' : 'Export'}
-          </Button>
+          <MenuButton label={save.isPending ? 'Exporting…' : 'Export'} position="bottom-end">
+            <Menu.Label>Filtered rows, times in UTC</Menu.Label>
+            {EXPORT_FORMATS.map((format) => (
+              <Menu.Item key={format.name} onClick={() => save.isPending || save.mutate(format)}>
+                {format.label}
+              </Menu.Item>
+            ))}
+          </MenuButton>
         }
       />
       {save.error !== null && (
@@ -72,7 +67,7 @@ export function ActivityPage() {
                   onClear={clear}
                 />
               ) : (
-                <ActivityTable
+                <ActivityList
                   rows={rows}
                   open={search.open === undefined ? undefined : Number(search.open)}
                   onToggle={toggle}
@@ -150,38 +145,3 @@ function Nothing({ filtered, searchedAll, onClear }: NothingProps) {
     </NoMatch>
   )
 }
-
-/** Maximum page size of the server. */
-const PAGE = 500
-
-/** Downloads all rows that match a filter as JSON Lines, newest first, with times in UTC. */
-const useExportActivity = (search: ActivitySearch) =>
-  useReportedMutation({
-    change: () => ({ what: 'The activity', done: 'exported' }),
-    mutationFn: () => exportActivity(search),
-    onSuccess: (count) => announce(`${count} ${count === 1 ? 'row was' : 'rows were'} exported.`),
-  })
-
-async function exportActivity(search: ActivitySearch): Promise<number> {
-  const rows: AuditRow[] = []
-  let before: number | null = null
-  do {
-    const page: AuditPage = await readJson(
-      api._api.audit.$get({
-        query: {
-          ...toAuditQuery(search),
-          limit: `${PAGE}`,
-          ...(before === null ? {} : { before: `${before}` }),
-        },
-      }),
-    )
-    rows.push(...page.rows)
-    before = page.next
-  } while (before !== null)
-  const name = `gatehouse-activity-${fileTime(new Date())}.jsonl`
-  saveFile(name, toLines(rows), 'application/x-ndjson')
-  return rows.length
-}
-
-const toLines = (rows: readonly AuditRow[]) =>
-  rows.map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -1,11 +1,14 @@
+import type { AuditRow } from '../../server/contract/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../../server/contract/audit-action.ts'
 
 /** URL search of the Activity page: the filter and the expanded row. */
 export interface ActivitySearch {
-  /** Prefix of the actor's name. */
+  /** A part of the name of the actor or their token. */
   readonly who?: string
   /** An action, or the noun before its dot. */
   readonly what?: string
+  /** `done` or `refused`. */
+  readonly outcome?: AuditRow['outcome']
   /** First and last day, as `2026-01-31`, in the browser's time zone. */
   readonly from?: string
   readonly to?: string
@@ -29,6 +32,15 @@ const isAction = (text: string): text is AuditAction =>
 /** The last day that a query can name. The day after it has a year of five digits. */
 const LAST_DAY = '9999-12-31'
 
+/** Returns the day of a time in the browser's time zone, as `2026-01-31`. */
+export function dayOf(time: number): string {
+  const date = new Date(time)
+  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) =>
+    `${part}`.padStart(2, '0'),
+  )
+  return `${date.getFullYear()}-${month}-${day}`
+}
+
 /** Returns whether text is a day since 1970. While a year is typed, it is earlier. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970') return false
@@ -46,6 +58,7 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
   return {
     ...text('who', () => true),
     ...text('what', isAction),
+    ...text('outcome', (value) => value === 'done' || value === 'refused'),
     ...text('from', isDay),
     ...text('to', isDay),
     ...text('open', (value) => /^\d+$/.test(value)),
@@ -56,10 +69,11 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
  * Returns the query parameters for the server. Days become times in UTC; `to` includes its whole
  * day.
  */
-export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
+export function toAuditQuery({ who = '', what, outcome, from, to }: ActivitySearch) {
   return {
     ...(who.trim() === '' ? {} : { who: who.trim() }),
     ...(what === undefined ? {} : { what }),
+    ...(outcome === undefined ? {} : { outcome }),
     ...(from === undefined ? {} : { from: new Date(startOf(from)).toISOString() }),
     ...(to === undefined || to === LAST_DAY ? {} : { to: new Date(startOf(to, 1)).toISOString() }),
   }

@@ -7,10 +7,12 @@ import { policy as policySchema } from '../../server/contract/endpoints/policy.t
 import { useHasRole } from '../api/session/person.ts'
 import { compareRules } from '../policy/rule-changes.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
+import { IconArrowRight } from '../ui/icon/icons.tsx'
+import { formatCount } from '../ui/text/format-number.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
 
-/** Details of an audit row: the state before and after, the time, the caller, and the hash. */
+/** Details of an audit row: what it changed in words, the caller, the hash, and its JSON. */
 export function AuditDetail({ row }: { row: AuditRow }) {
   const mayRestore = useHasRole('operator')
   const { link } = useDialogNavigation()
@@ -20,28 +22,24 @@ export function AuditDetail({ row }: { row: AuditRow }) {
       {lines.length === 0 ? (
         <p className="dim">No further details were recorded.</p>
       ) : (
-        <table
-          className={classes.sides}
-          data-rules={POLICY_CHANGES.includes(row.action) || undefined}
-        >
-          <caption className="visually-hidden">Before and after</caption>
-          <thead>
-            <tr>
-              <td className={classes.key} />
-              <th scope="col">Before</th>
-              <th scope="col">{row.outcome === 'refused' ? 'Rejected' : 'After'}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map(({ key, before, after, changed }) => (
-              <tr key={key} data-changed={changed || undefined}>
-                <th scope="row">{key}</th>
-                <td>{before ?? <Nothing />}</td>
-                <td>{after ?? <Nothing />}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <dl className={classes.lines}>
+          {lines.map(({ key, before, after }) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd>
+                {before !== undefined && <span className={classes.before}>{before}</span>}
+                {before !== undefined && (
+                  <>
+                    <IconArrowRight size={14} stroke={1.75} />
+                    <span className="visually-hidden"> became </span>
+                    <span>{after ?? 'none'}</span>
+                  </>
+                )}
+                {before === undefined && after}
+              </dd>
+            </div>
+          ))}
+        </dl>
       )}
       {mayRestore && isRestorable(row) && (
         <Button
@@ -59,10 +57,17 @@ export function AuditDetail({ row }: { row: AuditRow }) {
           Restore previous state
         </Button>
       )}
+      <details className={classes.raw}>
+        <summary>Raw JSON</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroller must be reachable */}
+        <pre tabIndex={0}>{JSON.stringify(row, undefined, 2)}</pre>
+      </details>
       <p className={classes.facts}>
         <span>Row {row.seq}</span>
         <span>{exactTime(Date.parse(row.at))}</span>
-        <span>by {byWords[row.by]}</span>
+        <span>
+          <span className="mono">{row.actor}</span> by {byWords[row.by]}
+        </span>
         {row.address !== null && (
           <span>
             Client address <span className="mono">{row.address}</span>
@@ -83,26 +88,14 @@ const byWords: Readonly<Record<AuditRow['by'], string>> = {
   system: 'the server',
 }
 
-function Nothing() {
-  return (
-    <span className="dim">
-      –<span className="visually-hidden"> nothing</span>
-    </span>
-  )
-}
-
-/** A key that exists before, after, or both. Values are JSON text, or words. */
+/** A difference in words. */
 interface DiffLine {
   readonly key: string
-  /** Undefined if the key did not exist. */
+  /** Undefined if there was nothing to compare with. */
   readonly before: string | undefined
-  /** Undefined if the key no longer exists. */
+  /** Undefined if it no longer exists. */
   readonly after: string | undefined
-  readonly changed: boolean
 }
-
-/** Key for a value that is not an object. */
-const ROOT_KEY = 'value'
 
 const policyState = z.nullable(
   z.object({ policy: policySchema, trialUntil: z.optional(z.string()) }),
@@ -118,38 +111,55 @@ export function diffRules(row: Pick<AuditRow, 'action' | 'before' | 'after'>) {
   const after = policyState.safeParse(row.after)
   if (!before.success || !after.success) return undefined
   const rules = compareRules(before.data?.policy ?? null, after.data?.policy ?? null)
-  const lines: DiffLine[] = rules.map(({ rule, ...sides }) => ({
-    key: rule,
-    ...sides,
-    changed: true,
-  }))
+  const lines: DiffLine[] = rules.map(({ rule, ...sides }) => ({ key: rule, ...sides }))
   const until = after.data?.trialUntil
   if (until === undefined) return lines
   const end = `until ${exactTime(Date.parse(until))}`
-  return [...lines, { key: 'Trial', before: undefined, after: end, changed: true }]
+  return [...lines, { key: 'Trial', before: undefined, after: end }]
 }
 
-/** Compares two values key by key, in order of appearance. */
+/**
+ * Returns the fields that differ between two values, in order of appearance. If nothing existed
+ * before or after, returns all fields of the other one.
+ */
 export function diffFields(before: unknown, after: unknown): DiffLine[] {
   const [left, right] = [fields(before), fields(after)]
-  return [...new Set([...left.keys(), ...right.keys()])].map((key) => {
-    const line = { key, before: left.get(key), after: right.get(key) }
-    return { ...line, changed: line.before !== line.after }
+  return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => {
+    const line = { key: words(key), before: left.get(key), after: right.get(key) }
+    return line.before === line.after ? [] : line
   })
 }
 
 function fields(value: unknown): ReadonlyMap<string, string> {
   if (value === null || value === undefined) return new Map()
-  if (typeof value !== 'object' || Array.isArray(value)) return new Map([[ROOT_KEY, show(value)]])
-  return new Map(Object.entries(value).map(([key, field]) => [key, show(field)]))
+  if (typeof value !== 'object' || Array.isArray(value)) return new Map([['value', show(value)]])
+  return new Map(Object.entries(value).map(([key, field]) => [key, show(field, key)]))
 }
 
-/** Formats a value on one line, with spaces where it can wrap. */
-function show(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
-  const parts = Object.entries(value).map(
-    ([key, field]) => `${JSON.stringify(key)}: ${show(field)}`,
-  )
-  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+/** "revokedTokens" as "revoked tokens". */
+const words = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/** Maximum number of characters of a value in words. The JSON has the rest. */
+const SHOWN = 300
+
+/** Formats a value in words: a list with commas, "yes", "none". */
+function show(value: unknown, key = ''): string {
+  if (key === 'databases' && Array.isArray(value) && value.length === 0) return 'every database'
+  if (key === 'databases' && value === null) return 'every database'
+  if (key === 'refused') return String(value).replaceAll('-', ' ')
+  if (value === null || value === '') return 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') return formatCount(value)
+  const isList = Array.isArray(value) && value.every((each) => typeof each !== 'object')
+  if (isList && value.length === 0) return 'none'
+  const text = isList
+    ? value.join(', ')
+    : typeof value === 'string'
+      ? (timeOf(value) ?? value)
+      : JSON.stringify(value)
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
+
+/** Returns an ISO 8601 time in UTC in the zone of the browser; undefined for other texts. */
+const timeOf = (text: string): string | undefined =>
+  /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? exactTime(Date.parse(text)) : undefined

@@ -9,10 +9,10 @@ export const OTHER_VIEWS: readonly View[] = [
     url: () => '/_console/activity',
     steps: (page) =>
       page
-        .getByRole('button', { name: /^Endpoint added/ })
+        .getByRole('button', { name: / added endpoint / })
         .first()
         .click(),
-    shows: (page) => page.getByRole('table', { name: 'Before and after' }),
+    shows: (page) => page.getByText('Raw JSON'),
   },
   {
     name: 'activity: nothing matches',

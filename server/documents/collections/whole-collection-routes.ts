@@ -14,6 +14,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
 import type { Filter } from '../query/filter.ts'
 import { parseFilterQuery } from '../query/query.ts'
+import type { CountedAudit } from '../transfer/record-end.ts'
 
 /**
  * A request for all documents that match a filter. `patch` is the merge patch of a change, `after`
@@ -23,6 +24,8 @@ interface Request {
   readonly filter: Filter
   readonly patch?: string
   readonly after?: string | undefined
+  /** Only for the deletion of a whole collection. */
+  readonly audit?: CountedAudit | undefined
 }
 
 /** The query string: filters. */
@@ -85,7 +88,9 @@ export const wholeCollectionRoutes = <Path extends string>(
     .delete(path, described<FilterInput>(collection.delete, requireRole('editor')), async (c) => {
       const headers = jsonHeaders(c)
       const where = collectionOf(c)
-      const request = { filter: parseFilterQuery(searchParameters(c)) }
+      const filter = parseFilterQuery(searchParameters(c))
+      const action = 'collection.delete'
+      const request = { filter, ...(filter.length === 0 && { audit: auditOf(c, action) }) }
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request, callerIdOf(c)))
@@ -100,6 +105,16 @@ export const wholeCollectionRoutes = <Path extends string>(
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })
 }
+
+/** Returns what the audit log needs of a request that imports or deletes a collection. */
+export const auditOf = (
+  c: Context<AppEnv>,
+  action: 'collection.import' | 'collection.delete',
+): CountedAudit => ({
+  actor: c.get('actor'),
+  action,
+  target: `${c.get('database')}/${c.req.param('collection')}`,
+})
 
 /** Returns the 202 of a job, with its location. */
 export const acceptedResponse = (c: Context<AppEnv>, { id }: { readonly id: string }) =>

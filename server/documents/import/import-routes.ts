@@ -20,7 +20,8 @@ import { prefersAsync, prefersRepresentation, REPRESENTATION } from '../../http/
 import { searchParameters } from '../../http/input/url.ts'
 import { jsonHeaders } from '../../http/output/content-negotiation.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { acceptedResponse } from '../collections/whole-collection-routes.ts'
+import { acceptedResponse, auditOf } from '../collections/whole-collection-routes.ts'
+import type { RecordEnd } from '../transfer/record-end.ts'
 import { ImportTally } from './import-tally.ts'
 import type { Importer } from './importer.ts'
 import { pacedRecords, readRecords } from './read-records.ts'
@@ -29,12 +30,13 @@ import { type BeginImport, storedParts } from './stored-part.ts'
 export interface ImportHandlerDeps {
   readonly importer: Pick<Importer, 'run'>
   readonly beginImport: BeginImport
+  readonly recordEnd: Pick<RecordEnd, 'of'>
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
 export function importHandler(deps: ImportHandlerDeps) {
-  const { importer, beginImport, collectionOf } = deps
+  const { importer, beginImport, recordEnd, collectionOf } = deps
   return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
@@ -56,14 +58,19 @@ export function importHandler(deps: ImportHandlerDeps) {
     const types = parseChoice(parameters, 'csv-types', CSV_TYPES) ?? 'auto'
     requireNoConditions(conditionsOf(c), 'imports')
     const records = pacedRecords(readRecords(bodyChunks(c), format, { separator, types }))
+    const audit = auditOf(c, 'collection.import')
     if (prefersAsync(c)) {
       const parts = storedParts(records)
       const caller = callerIdOf(c)
-      return acceptedResponse(c, await beginImport(where, { onConflict }, parts, caller))
+      return acceptedResponse(c, await beginImport(where, { onConflict, audit }, parts, caller))
     }
     const lists = prefersRepresentation(c)
     const tally = new ImportTally(undefined, lists)
-    const result = await importer.run(where, records, onConflict, c.req.raw.signal, tally)
+    const result = await recordEnd.of(
+      audit,
+      () => tally.result,
+      () => importer.run(where, records, onConflict, c.req.raw.signal, tally),
+    )
     const { documents } = tally
     return c.json(
       { ...result, ...(documents !== undefined && { documents }) } satisfies ImportResponse,

@@ -3,9 +3,9 @@ import type { OnConflict } from '../../contract/import.ts'
 import type { ImportJobResult } from '../../contract/job.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { Failure, type FailureCode, type FailureDetails } from '../../failure.ts'
-import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
+import type { CountedAudit } from '../transfer/record-end.ts'
 
 /** Records of an import as text, for a job. */
 export interface StoredPart {
@@ -19,16 +19,10 @@ export interface StoredPart {
  */
 export type BeginImport = (
   where: CollectionRef,
-  request: { readonly onConflict?: OnConflict; readonly audit?: DatabaseImportAudit },
+  request: { readonly onConflict?: OnConflict; readonly audit?: CountedAudit },
   parts: AsyncIterable<StoredPart>,
   caller?: string,
 ) => Promise<{ readonly id: string }>
-
-/** The caller who imports a database, and its name, for the audit log. */
-export interface DatabaseImportAudit {
-  readonly actor: Caller
-  readonly target: string
-}
 
 /** How far a job has imported a part. */
 export interface PartProgress {

@@ -20,11 +20,13 @@ import { createSchemaChecker } from '../schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../schemas/schemas.ts'
 import { createDatabaseImporter } from './database-importer.ts'
 import { readDatabase, storedDatabase } from './read-database.ts'
+import { createRecordEnd } from './record-end.ts'
 
 /** Documents of each collection: several parts. */
 const COUNT = 600
 
-const audit = { actor: { name: 'ada', by: 'session', address: null }, target: 'x' } as const
+const actor = { name: 'ada', by: 'session', address: null } as const
+const audit = { actor, action: 'database.import', target: 'x' } as const
 const where = { database: 'x', collection: WHOLE_DATABASE }
 
 function* exportLines() {
@@ -68,6 +70,7 @@ forEachEngine((engine) => {
     const record = createRecorder()
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
+    const recordEnd = createRecordEnd({ store, record, onRecorded() {}, onError })
     const databaseImporter = createDatabaseImporter({
       store,
       record,
@@ -75,7 +78,7 @@ forEachEngine((engine) => {
       importer,
       schemas: changeSchemas(schemas),
       indexes: changeIndexes(createIndexes(createIndexRepository(store, Date.now), () => {})),
-      onError,
+      recordEnd,
     })
     const jobs = createTestJobs(store, {
       now,
@@ -83,6 +86,7 @@ forEachEngine((engine) => {
       rules: createDocumentRules(repository.scan, Date.now, schemas.current, {
         importPart: importer.part,
         databaseImporter,
+        recordEnd,
       }),
       onError,
     })

@@ -1,29 +1,27 @@
-import type { Actor } from '../../contract/audit.ts'
-import type { ImportResult, OnConflict } from '../../contract/import.ts'
+import type { OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
-import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { ImportTally } from '../import/import-tally.ts'
 import { explainInterruption, type Importer } from '../import/importer.ts'
-import type { DatabaseImportAudit, PartImport } from '../import/stored-part.ts'
+import type { PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { Schemas } from '../schemas/schemas.ts'
 import { type CollectionDefinition, parseDatabasePart, readDatabase } from './read-database.ts'
+import type { CountedAudit, RecordEnd } from './record-end.ts'
 
 export interface DatabaseImporterDeps {
-  readonly store: Pick<Store, 'change' | 'transaction'>
+  readonly store: Pick<Store, 'transaction'>
   readonly record: Recorder
   readonly repository: Pick<DocumentRepository, 'collections'>
   readonly importer: Pick<Importer, 'run' | 'part'>
   readonly schemas: Pick<Schemas, 'put' | 'read'>
   readonly indexes: Pick<Indexes, 'put'>
-  /** Reports that the end of a failed import could not be recorded. */
-  readonly onError: (error: unknown) => void
+  readonly recordEnd: Pick<RecordEnd, 'of'>
 }
 
 /** A request to import a database. */
@@ -32,7 +30,7 @@ export interface DatabaseImport {
   readonly database: string
   readonly records: AsyncIterable<readonly ImportRecord[]>
   readonly onConflict: OnConflict
-  readonly audit: DatabaseImportAudit
+  readonly audit: CountedAudit
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
@@ -49,8 +47,6 @@ export interface DatabaseImporter {
   run(request: DatabaseImport): Promise<DatabaseImportResult>
   /** Stores a part of an export (`storedDatabase`) whose progress is stored with it. */
   readonly part: ImportDatabasePart
-  /** Records the end of an import. */
-  readonly recordEnd: RecordDatabaseImport
 }
 
 /** Imports a part of a database for a job. */
@@ -58,16 +54,7 @@ export type ImportDatabasePart = (
   database: string,
   text: string,
   state: PartImport,
-  audit: DatabaseImportAudit,
-) => Promise<void>
-
-export type RecordDatabaseImport = (
-  trx: Change,
-  audit: DatabaseImportAudit,
-  result: ImportResult | null,
-  end: 'complete' | 'incomplete',
-  /** The actor that cancelled the import. */
-  canceller?: Actor,
+  audit: CountedAudit,
 ) => Promise<void>
 
 /** The result of an import that has not begun. */
@@ -81,7 +68,7 @@ const NOTHING: DatabaseImportResult = {
 }
 
 export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImporter {
-  const { store, record, repository, importer, schemas, indexes, onError } = deps
+  const { store, record, repository, importer, schemas, indexes, recordEnd } = deps
 
   /**
    * Sets the schema and creates the indexes of a collection.
@@ -92,7 +79,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     where: CollectionRef,
     { line, schema, indexes: list }: CollectionDefinition,
     { onConflict, signal }: Pick<DatabaseImport, 'onConflict' | 'signal'>,
-    { actor, target: database }: DatabaseImportAudit,
+    { actor, target: database }: CountedAudit,
     tally: ImportTally,
   ): Promise<void> {
     requireConnected(signal)
@@ -132,23 +119,6 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     }
   }
 
-  const recordEnd: RecordDatabaseImport = async (trx, audit, result, end, canceller) => {
-    const { actor, target } = audit
-    const { errors: _, ...counts } = { ...NOTHING, ...result }
-    await record(trx, {
-      actor,
-      action: 'database.import',
-      target,
-      outcome: 'done',
-      before: null,
-      after: {
-        ...counts,
-        complete: end === 'complete',
-        ...(canceller !== undefined && { cancelledBy: canceller.name }),
-      },
-    })
-  }
-
   return {
     async requireEmpty({ id, name }) {
       const [collection] = await repository.collections(id)
@@ -160,9 +130,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       const tally = new ImportTally()
       let collections = 0
       const resultSoFar = () => ({ collections, ...tally.result })
-      const recordAs = (end: 'complete' | 'incomplete') =>
-        store.change((trx) => recordEnd(trx, audit, resultSoFar(), end))
-      try {
+      return recordEnd.of(audit, resultSoFar, async () => {
         for await (const { definition, documents } of withStoredCount(
           readDatabase(records),
           tally,
@@ -178,13 +146,8 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
             throw explainInterruption(error, tally.result)
           }
         }
-      } catch (error) {
-        // The caller needs the first error, which tells how much was stored.
-        await recordAs('incomplete').catch(onError)
-        throw error
-      }
-      await recordAs('complete')
-      return resultSoFar()
+        return resultSoFar()
+      })
     },
 
     async part(database, text, state, audit) {
@@ -207,8 +170,6 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       const result = { collections: before.collections + 1, ...tally.result }
       await store.transaction((trx) => state.commit(trx, { line: undefined, result, done: 0 }))
     },
-
-    recordEnd,
   }
 }
 

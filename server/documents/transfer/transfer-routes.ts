@@ -83,14 +83,14 @@ export function transferRoutes(deps: TransferRoutesDeps) {
           readRecords(bodyChunks(c), 'ndjson', { lineBytes: LINE_BYTES }),
         )
         if (prefersAsync(c)) {
-          const audit = { actor: c.get('actor'), target }
+          const audit = { actor: c.get('actor'), action: 'database.import', target } as const
           const where = { database, collection: WHOLE_DATABASE }
           const parts = storedDatabase(readDatabase(records))
           const caller = callerIdOf(c)
           return acceptedResponse(c, await beginImport(where, { onConflict, audit }, parts, caller))
         }
         const { signal } = c.req.raw
-        const audit = { actor: callerOf(c), target }
+        const audit = { actor: callerOf(c), action: 'database.import', target } as const
         const request = { database, records, onConflict, audit, signal }
         return c.json(await databaseImporter.run(request), 200)
       },

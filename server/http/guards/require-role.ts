@@ -183,7 +183,9 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
       const enter = (principal: Principal | undefined) => {
         if (principal !== undefined) {
           c.set('principal', principal)
-          c.set('actor', { name: principal.username, by: principal.by, address: client.address })
+          const { username: name, by, tokenName } = principal
+          const token = tokenName ?? undefined
+          c.set('actor', { name, by, address: client.address, ...(token && { token }) })
           guardBrowser(deps, c, client, credentials)
         }
         permit(c, principal)

@@ -10,7 +10,7 @@ export interface MenuButtonProps {
   /** Width of the menu in pixels. Default: 208. */
   readonly width?: number
   /** Where the menu opens, unless the space is too small. Default: `bottom-start`. */
-  readonly position?: 'bottom-start' | 'top-end'
+  readonly position?: 'bottom-start' | 'bottom-end' | 'top-end'
 }
 
 /** Button that opens a menu. Its children are the items. */
