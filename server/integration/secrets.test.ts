@@ -8,14 +8,10 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTokenText } from '../access/secrets/secret-text.ts'
 import { NAMES, startTestDirectory } from '../certificates/acme/directory.testing.ts'
-import { readAccount } from '../certificates/acme/stored-orders.ts'
+import { account } from '../certificates/acme/stored-orders.ts'
 import { createTestAuthority } from '../certificates/certificates.testing.ts'
-import {
-  authorityKey,
-  readAuthority,
-  readCertificates,
-  readSecret,
-} from '../certificates/stored-certificates.ts'
+import { readSealed } from '../certificates/sealed-setting.ts'
+import { authority, readCertificates, readSecret } from '../certificates/stored-certificates.ts'
 import { invariant } from '../contract/invariant.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
@@ -309,12 +305,11 @@ forEngine('postgres', (engine) => {
       const { key } = readSecret(vault, stored) as { key: string }
       secret(`stored key ${stored.name}`, key.split('\n')[2])
     }
-    const account = await readAccount(store, vault, directory.url)
-    invariant(account, 'the first order creates the account')
-    secret('acme-account', account.key.split('\n')[2])
-    const authority = await readAuthority(store)
-    invariant(authority, 'the first local certificate creates the authority')
-    secret('authority', authorityKey(vault, authority).split('\n')[2])
+    for (const setting of [account, authority]) {
+      const sealed = await readSealed<{ key: string }>(store, vault, setting)
+      invariant(sealed, `the server has stored its ${setting.name}`)
+      secret(setting.name, sealed.key.split('\n')[2])
+    }
     const audit = JSON.stringify(await store.db.selectFrom('audit').selectAll().execute())
     await store.close()
     const stored =

@@ -194,20 +194,17 @@ export function createDirectoryClient(
   }
   return {
     /** Registers or changes the account. Returns its URL. */
-    async register(contact: string | undefined): Promise<string> {
-      await run('an account', async () => {
-        try {
-          await client.createAccount({
-            termsOfServiceAgreed: true,
-            ...(contact !== undefined && { contact: [`mailto:${contact}`] }),
-          })
-        } catch (error) {
+    async register(contact: string | null): Promise<string> {
+      const contacts = contact === null ? {} : { contact: [`mailto:${contact}`] }
+      const data = { termsOfServiceAgreed: true, ...contacts }
+      return run('an account', async () => {
+        await client.createAccount(data).catch((error: unknown) => {
           // The client updates an account that exists. Without a contact there is nothing to update,
           // which directories reject.
-          if (contact !== undefined || !isRegistered()) throw error
-        }
+          if (contact !== null || !isRegistered()) throw error
+        })
+        return client.getAccountUrl()
       })
-      return run('an account', async () => client.getAccountUrl())
     },
     /** Returns the URL of a new order. */
     async createOrder(names: readonly string[]): Promise<string> {

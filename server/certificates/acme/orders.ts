@@ -6,15 +6,15 @@ import type { Store } from '../../storage/store.ts'
 import type { AcmeChallengesTable } from '../../storage/tables.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { type CheckedCertificate, checkPem, handshake } from '../check-certificate.ts'
+import { readSealed, storeSealed } from '../sealed-setting.ts'
 import { readCertificates, type StoredCertificate } from '../stored-certificates.ts'
 import { type Challenges, portReason } from './challenges.ts'
 import type { DirectoryClient, DirectoryOrder } from './directory-client.ts'
 import {
+  account,
   type Order,
   OrderChanged,
-  readAccount,
   removeChallenges,
-  storeAccount,
   storeChallenges,
   storeOrder,
 } from './stored-orders.ts'
@@ -164,8 +164,8 @@ export function createOrders(deps: OrdersDeps) {
     const due = now() + Math.max(backoff, Math.min(retryAfter, LONGEST_RETRY_AFTER))
     log.warn({ certificate: name, reason, failures }, 'could not order a certificate')
     if (error instanceof AcmeError && error.type === UNKNOWN_ACCOUNT) {
-      const account = await readAccount(store, vault, config.directory)
-      if (account !== undefined) await storeAccount(store, vault, { ...account, url: null })
+      const known = await readSealed(store, vault, account)
+      if (known) await storeSealed(store, vault, account, { ...known, url: null }, 'replace')
     }
     const { url, key, ...rest } = order
     // The directory may have validated the names while no node answered.
@@ -205,17 +205,16 @@ export function createOrders(deps: OrdersDeps) {
   /** Returns a client whose account is registered. */
   async function connect(): Promise<DirectoryClient> {
     const { createDirectoryClient, createKey } = await import('./directory-client.ts')
-    const { directory, contact } = config
-    let account = await readAccount(store, vault, directory)
-    if (account === undefined) {
-      account = { directory, contact: null, key: await createKey(), url: null }
-      // Before it is registered: the directory recognizes the key if this node ends here.
-      await storeAccount(store, vault, account)
-    }
-    const client = createDirectoryClient(directory, account)
-    if (account.url === null || account.contact !== (contact ?? null)) {
-      const url = await client.register(contact)
-      await storeAccount(store, vault, { ...account, contact: contact ?? null, url })
+    const { directory, contact = null } = config
+    const save = (data: typeof own) => storeSealed(store, vault, account, data, 'replace')
+    const stored = await readSealed(store, vault, account)
+    const isKnown = stored?.directory === directory
+    const own = isKnown ? stored : { directory, contact: null, key: await createKey(), url: null }
+    // Before it is registered: the directory recognizes the key if this node ends here.
+    if (!isKnown) await save(own)
+    const client = createDirectoryClient(directory, own)
+    if (own.url === null || own.contact !== contact) {
+      await save({ ...own, contact, url: await client.register(contact) })
     }
     return client
   }
