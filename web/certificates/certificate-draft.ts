@@ -126,8 +126,8 @@ export interface ChosenFile {
 }
 
 /**
- * Returns the fields that files fill: the certificates and the key of PEM files, in any order and in
- * any number of files, or a PKCS #12 file.
+ * Returns the fields that files fill: those of PEM files, which may have a certificate, its chain, a
+ * key or all of them, or of a PKCS #12 file. The server picks the blocks that a field needs.
  *
  * @throws Error for users if a file is too large or of another kind.
  */
@@ -136,8 +136,8 @@ export function readFiles(
 ): Partial<Pick<CertificateDraft, 'certificate' | 'key' | 'pfx'>> {
   const large = files.find(({ bytes }) => bytes.length > CERTIFICATE_BYTES)
   if (large !== undefined) throw new Error(`${large.name} is larger than 256 KiB.`)
-  const blocks = files.map(({ bytes }) => splitPem(new TextDecoder().decode(bytes)))
-  const binary = files.find((_, at) => blocks[at]?.length === 0)
+  const texts = files.map(({ bytes }) => new TextDecoder().decode(bytes))
+  const binary = files.find((_, at) => !texts[at]?.includes('-----BEGIN '))
   if (binary !== undefined) {
     if (files.length > 1 || !/\.(p12|pfx)$/i.test(binary.name)) {
       throw new Error(`${binary.name} is neither PEM nor PKCS #12 (.p12, .pfx).`)
@@ -145,27 +145,10 @@ export function readFiles(
     const text = Array.from(binary.bytes, (byte) => String.fromCharCode(byte)).join('')
     return { pfx: { name: binary.name, data: btoa(text) } }
   }
-  const textOf = (type: string) =>
-    blocks
-      .flat()
-      .filter(({ label }) => label.endsWith(type))
-      .map(({ text }) => text)
-      .join('')
-  const [certificate, key] = [textOf('CERTIFICATE'), textOf('PRIVATE KEY')]
+  const having = (label: string) => texts.filter((text) => text.includes(`${label}-----`)).join('')
+  const [certificate, key] = [having('CERTIFICATE'), having('PRIVATE KEY')]
   if (certificate === '' && key === '') {
     throw new Error('The file contains neither a certificate nor a private key.')
   }
   return { pfx: null, ...(certificate && { certificate }), ...(key && { key }) }
-}
-
-/** Returns the blocks of a PEM text, such as `PRIVATE KEY`. Other text is left out. */
-function splitPem(pem: string) {
-  return pem
-    .split('-----BEGIN ')
-    .slice(1)
-    .map((rest) => {
-      const label = rest.slice(0, rest.indexOf('-----'))
-      const end = `-----END ${label}-----`
-      return { label, text: `-----BEGIN ${rest.split(end, 1)[0]}${end}\n` }
-    })
 }
