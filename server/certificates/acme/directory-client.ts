@@ -56,45 +56,36 @@ const detailOf = ({ detail = '', subproblems = [] }: z.infer<typeof problem>): s
 // limits. Here a request fails, and the order is attempted again later.
 axios.defaults.adapter = async (config) => {
   const { url = '', method = 'get', data, headers } = config
-  const response = await request(url, {
+  const { text, ...response } = await request(url, {
     method: method.toUpperCase(),
-    headers: Object.fromEntries(Object.entries(headers.toJSON()).map(([k, v]) => [k, String(v)])),
+    headers: Object.entries(headers.toJSON()).map(([name, value]) => [name, String(value)]),
     ...(data !== undefined && { body: data }),
   })
-  const text = await response.text()
-  if (response.status >= 400) {
-    throw readProblem(url, response, text)
-  }
-  const { status, statusText } = response
-  return {
-    data: text,
-    status,
-    statusText,
-    headers: Object.fromEntries(response.headers),
-    config,
-    request: null,
-  }
+  const answered = Object.fromEntries(response.headers)
+  return { ...response, data: text, headers: answered, statusText: '', config, request: null }
 }
 
-/** @throws AcmeError if there is no response. */
-async function request(url: string, init: RequestInit): Promise<Response> {
+/** @throws AcmeError if there is no response, or one with an error. */
+async function request(url: string, init: RequestInit = {}) {
   const { host } = new URL(url)
-  try {
-    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT)
-    return await limitedFetch(fetch)(url, { ...init, redirect: 'error', signal })
-  } catch (error) {
-    const { name, message, cause } = error as Error
+  const signal = AbortSignal.timeout(RESPONSE_TIMEOUT)
+  const options = { ...init, redirect: 'error', signal } as const
+  const response = await limitedFetch(fetch)(url, options).catch((cause: Error) => {
+    const inner = cause.cause as Error | undefined
     const reason =
-      name === 'TimeoutError'
+      cause.name === 'TimeoutError'
         ? `did not answer within ${RESPONSE_TIMEOUT / 1000} s`
-        : `cannot be reached: ${systemCode(cause) ?? (cause as Error | undefined)?.message ?? message}`
-    throw new AcmeError(`The ACME directory ${host} ${reason}.`, { cause: error })
-  }
+        : `cannot be reached: ${systemCode(inner) ?? inner?.message ?? cause.message}`
+    throw new AcmeError(`The ACME directory ${host} ${reason}.`, { cause })
+  })
+  const text = await response.text()
+  const { status, headers } = response
+  if (status >= 400) throw readProblem(host, response, text)
+  return { status, headers, text }
 }
 
-function readProblem(url: string, { status, headers }: Response, text: string): AcmeError {
+function readProblem(host: string, { status, headers }: Response, text: string): AcmeError {
   const { data = {} } = problem.safeParse(parseJson(text))
-  const { host } = new URL(url)
   const detail = detailOf(data)
   return new AcmeError(
     `The ACME directory ${host} responded with ${status}${detail && `: ${detail}`}`,
@@ -282,7 +273,9 @@ export function reasonOf(
     .slice(0, 2_000)
 }
 
-const renewalInfo = z.object({ suggestedWindow: z.object({ start: z.string(), end: z.string() }) })
+const renewalWindow = z.object({
+  suggestedWindow: z.object({ start: z.string(), end: z.string() }),
+})
 
 /** When a directory suggests to renew a certificate (RFC 9773), ms since 1970. */
 export interface RenewalWindow {
@@ -301,20 +294,11 @@ export async function readRenewalWindow(
   directory: string,
   id: string,
 ): Promise<RenewalWindow | undefined> {
-  const get = async (from: string) => {
-    const response = await request(from, { method: 'GET' })
-    const text = await response.text()
-    if (!response.ok) throw readProblem(from, response, text)
-    return { headers: response.headers, json: parseJson(text) }
-  }
-  const links = parse(
-    z.object({ renewalInfo: z.optional(url) }),
-    (await get(directory)).json,
-    'a directory',
-  )
-  if (links.renewalInfo === undefined) return undefined
-  const { headers, json } = await get(`${links.renewalInfo}/${id}`)
-  const { suggestedWindow } = parse(renewalInfo, json, 'a renewal window')
+  const links = parseJson((await request(directory)).text)
+  const { renewalInfo } = parse(z.object({ renewalInfo: z.optional(url) }), links, 'a directory')
+  if (renewalInfo === undefined) return undefined
+  const { headers, text } = await request(`${renewalInfo}/${id}`)
+  const { suggestedWindow } = parse(renewalWindow, parseJson(text), 'a renewal window')
   const [start, end] = [Date.parse(suggestedWindow.start), Date.parse(suggestedWindow.end)]
   if (!(start <= end))
     throw new AcmeError('The ACME directory sent a renewal window that is malformed.')
