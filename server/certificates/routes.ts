@@ -35,8 +35,12 @@ const FAILURES = {
 const nameOf = (c: Context<AppEnv>) => c.req.param('name') ?? ''
 
 /** Routes of `/_api/certificate` (docs/http-api.md, "Certificates"). */
-export const certificateRoutes = ({ certificates, requireRole, sendList }: CertificateRoutesDeps) =>
-  new Hono<AppEnv>()
+export function certificateRoutes({ certificates, requireRole, sendList }: CertificateRoutesDeps) {
+  const read = async (name: string) => {
+    const record = await certificates.get(name)
+    return { record, headers: { ETag: `"${record.revision}"` } }
+  }
+  return new Hono<AppEnv>()
     .get(
       '/',
       describe({ summary: 'List the certificates', responses: { 200: certificateList } }),
@@ -64,11 +68,8 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
               field: '/name',
             })
           })
-        const record = await certificates.get(name)
-        return c.json(record, 201, {
-          ETag: `"${record.revision}"`,
-          Location: `/_api/certificate/${name}`,
-        })
+        const { record, headers } = await read(name)
+        return c.json(record, 201, { ...headers, Location: `/_api/certificate/${name}` })
       },
     )
     .get(
@@ -80,8 +81,8 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
       }),
       requireRole('operator'),
       async (c) => {
-        const record = await certificates.get(nameOf(c))
-        return c.json(record, 200, { ETag: `"${record.revision}"` })
+        const { record, headers } = await read(nameOf(c))
+        return c.json(record, 200, headers)
       },
     )
     .put(
@@ -106,8 +107,8 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
         const { match, noneMatch } = conditionsOf(c)
         const expected = noneMatch === '*' ? 'none' : match
         await certificates.set({ name, actor: callerOf(c), expected }, c.req.valid('json'))
-        const record = await certificates.get(name)
-        return c.json(record, 200, { ETag: `"${record.revision}"` })
+        const { record, headers } = await read(name)
+        return c.json(record, 200, headers)
       },
     )
     .delete(
@@ -126,6 +127,7 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
         return c.json(acknowledge(), 200)
       },
     )
+}
 
 /** `/_api/certificate-root`: the certificate of the local authority. */
 export const certificateRootRoutes = ({

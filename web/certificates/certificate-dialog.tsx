@@ -1,5 +1,5 @@
 import { FileInput, NativeSelect } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { ApiFailure } from '../api/client.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
@@ -29,7 +29,6 @@ export interface CertificateDialogProps {
   readonly onClose: () => void
   /** Called with the name of the saved certificate, in place of `onClose`. */
   readonly onSaved: (name: string) => void
-  readonly returnTo?: () => HTMLElement | null | undefined
 }
 
 /** Whether the configuration of the server permits ACME, as it writes into the page. */
@@ -93,7 +92,6 @@ export function CertificateDialog(props: CertificateDialogProps) {
       width={560}
       deliberate={hasSecret}
       onClose={onClose}
-      {...(props.returnTo && { returnTo: props.returnTo })}
     >
       <FormFrame
         form={form}
@@ -176,22 +174,12 @@ const PEM = '-----BEGIN …'
 function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
   const { pfx } = form.values
   const [error, setError] = useState<string>()
-  const latest = useRef(0)
   const choose = async (files: readonly File[]) => {
-    latest.current += 1
-    const own = latest.current
     try {
-      const read = files.map(async (file) => ({
-        name: file.name,
-        bytes: new Uint8Array(await file.arrayBuffer()),
-      }))
-      const values = files.length === 0 ? { pfx: null } : readFiles(await Promise.all(read))
-      // Other files may have been chosen while these were read.
-      if (own !== latest.current) return
+      form.setValues(await readFiles(files))
       setError(undefined)
-      form.setValues(values)
     } catch (failure) {
-      if (own === latest.current) setError((failure as Error).message)
+      setError((failure as Error).message)
     }
   }
   return (
@@ -219,7 +207,7 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
         <button
           type="button"
           className={`link-button ${classes.instead}`}
-          onClick={() => void choose([])}
+          onClick={() => form.setValues({ pfx: null })}
         >
           Use PEM instead of {pfx.name}
         </button>

@@ -119,30 +119,25 @@ export function toCertificateErrors(error: Error, draft: CertificateDraft): Form
   })
 }
 
-/** A file as chosen or dropped. */
-export interface ChosenFile {
-  readonly name: string
-  readonly bytes: Uint8Array
-}
-
 /**
  * Returns the fields that files fill: those of PEM files, which may have a certificate, its chain, a
  * key or all of them, or of a PKCS #12 file. The server picks the blocks that a field needs.
  *
- * @throws Error for users if a file is too large or of another kind.
+ * @throws Error (rejects) for users if a file is too large or of another kind.
  */
-export function readFiles(
-  files: readonly ChosenFile[],
-): Partial<Pick<CertificateDraft, 'certificate' | 'key' | 'pfx'>> {
-  const large = files.find(({ bytes }) => bytes.length > CERTIFICATE_BYTES)
+export async function readFiles(
+  files: readonly File[],
+): Promise<Partial<Pick<CertificateDraft, 'certificate' | 'key' | 'pfx'>>> {
+  const large = files.find(({ size }) => size > CERTIFICATE_BYTES)
   if (large !== undefined) throw new Error(`${large.name} is larger than 256 KiB.`)
-  const texts = files.map(({ bytes }) => new TextDecoder().decode(bytes))
+  const texts = await Promise.all(files.map((file) => file.text()))
   const binary = files.find((_, at) => !texts[at]?.includes('-----BEGIN '))
   if (binary !== undefined) {
     if (files.length > 1 || !/\.(p12|pfx)$/i.test(binary.name)) {
       throw new Error(`${binary.name} is neither PEM nor PKCS #12 (.p12, .pfx).`)
     }
-    const text = Array.from(binary.bytes, (byte) => String.fromCharCode(byte)).join('')
+    const bytes = new Uint8Array(await binary.arrayBuffer())
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
     return { pfx: { name: binary.name, data: btoa(text) } }
   }
   const having = (label: string) => texts.filter((text) => text.includes(`${label}-----`)).join('')

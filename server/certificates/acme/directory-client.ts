@@ -6,33 +6,27 @@ import * as z from 'zod/mini'
 import { systemCode } from '../../failure.ts'
 import { limitedFetch } from '../../limited-fetch.ts'
 
+interface Rejection {
+  /** The type of the problem (RFC 8555 §6.7). */
+  readonly type?: string | undefined
+  /** How long the directory asks to wait, ms. */
+  readonly retryAfter?: number | undefined
+  /** Whether the order cannot go on, so that the next attempt begins with another one. */
+  readonly isFinal?: boolean
+}
+
 /** Thrown if the directory cannot be reached, or rejects a step of an order. */
 export class AcmeError extends Error {
-  /** The type of the problem (RFC 8555 §6.7). */
-  readonly type: string | undefined
-  /** How long the directory asks to wait, ms. */
-  readonly retryAfter: number | undefined
-  /** Whether the order cannot go on, so that the next attempt begins with another one. */
-  readonly isFinal: boolean
+  readonly rejection: Rejection
 
-  constructor(
-    message: string,
-    {
-      type,
-      retryAfter,
-      isFinal = false,
-      cause,
-    }: Partial<Pick<AcmeError, 'type' | 'retryAfter' | 'isFinal' | 'cause'>> = {},
-  ) {
+  constructor(message: string, { cause, ...rejection }: ErrorOptions & Rejection = {}) {
     super(message, { cause })
-    this.type = type
-    this.retryAfter = retryAfter
-    this.isFinal = isFinal
+    this.rejection = rejection
   }
 }
 
 /** Maximum time for a response of the directory, ms. */
-export const RESPONSE_TIMEOUT = 20_000
+const RESPONSE_TIMEOUT = 20_000
 
 const problem = z.object({
   type: z.optional(z.string()),
@@ -175,14 +169,6 @@ export function createDirectoryClient(
     accountKey,
     ...(accountUrl !== null && { accountUrl }),
   })
-  const isRegistered = () => {
-    try {
-      client.getAccountUrl()
-      return true
-    } catch {
-      return false
-    }
-  }
   return {
     /** Registers or changes the account. Returns its URL. */
     async register(contact: string | null): Promise<string> {
@@ -192,7 +178,12 @@ export function createDirectoryClient(
         await client.createAccount(data).catch((error: unknown) => {
           // The client updates an account that exists. Without a contact there is nothing to update,
           // which directories reject.
-          if (contact !== null || !isRegistered()) throw error
+          if (contact !== null) throw error
+          try {
+            client.getAccountUrl()
+          } catch {
+            throw error
+          }
         })
         return client.getAccountUrl()
       })
@@ -249,7 +240,7 @@ async function run<T>(what: string, step: () => Promise<T>, retries = 0): Promis
   try {
     return await step()
   } catch (error) {
-    const isNonce = error instanceof AcmeError && error.type === BAD_NONCE
+    const isNonce = error instanceof AcmeError && error.rejection.type === BAD_NONCE
     if (isNonce && retries < NONCE_RETRIES) return run(what, step, retries + 1)
     if (error instanceof AcmeError) throw error
     const reason = (error as Error).message.slice(0, DETAIL_LENGTH)
@@ -277,23 +268,13 @@ const renewalWindow = z.object({
   suggestedWindow: z.object({ start: z.string(), end: z.string() }),
 })
 
-/** When a directory suggests to renew a certificate (RFC 9773), ms since 1970. */
-export interface RenewalWindow {
-  readonly start: number
-  readonly end: number
-  /** How long to wait before asking again, ms. */
-  readonly retryAfter: number | undefined
-}
-
 /**
- * Returns when the directory suggests to renew a certificate; undefined if it has no suggestions.
+ * Returns when the directory suggests to renew a certificate, ms since 1970, and how long to wait
+ * before asking again, ms; undefined if it has no suggestions.
  *
  * @param id of the certificate (RFC 9773 §4.1).
  */
-export async function readRenewalWindow(
-  directory: string,
-  id: string,
-): Promise<RenewalWindow | undefined> {
+export async function readRenewalWindow(directory: string, id: string) {
   const links = parseJson((await request(directory)).text)
   const { renewalInfo } = parse(z.object({ renewalInfo: z.optional(url) }), links, 'a directory')
   if (renewalInfo === undefined) return undefined

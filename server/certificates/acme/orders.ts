@@ -164,10 +164,11 @@ export function createOrders(deps: OrdersDeps) {
     const reason = (error as Error).message
     const failures = order.failures + 1
     const backoff = Math.min(BACKOFF.first * 2 ** (failures - 1), BACKOFF.longest)
-    const { retryAfter = 0, isFinal = true } = error instanceof AcmeError ? error : {}
+    const rejection = error instanceof AcmeError ? error.rejection : { isFinal: true }
+    const { type, retryAfter = 0, isFinal = false } = rejection
     const due = now() + Math.max(backoff, Math.min(retryAfter, LONGEST_RETRY_AFTER))
     log.warn({ certificate: name, reason, failures }, 'could not order a certificate')
-    if (error instanceof AcmeError && error.type === UNKNOWN_ACCOUNT) {
+    if (type === UNKNOWN_ACCOUNT) {
       const known = await readSealed(store, vault, account)
       if (known) await storeSealed(store, vault, account, { ...known, url: null }, 'replace')
     }
