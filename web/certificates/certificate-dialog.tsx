@@ -1,7 +1,6 @@
 import { FileInput, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
-import { ApiFailure } from '../api/client.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
@@ -72,12 +71,7 @@ export function CertificateDialog(props: CertificateDialogProps) {
         { name, input: toCertificateInput(draft), replaced },
         {
           onSuccess: () => onSaved(name),
-          onError: (error) =>
-            form.showErrors(
-              error instanceof ApiFailure && error.status === 412
-                ? { form: CHANGED }
-                : toCertificateErrors(error, draft),
-            ),
+          onError: (error) => form.showErrors(toCertificateErrors(error, draft)),
         },
       )
     })
@@ -164,9 +158,6 @@ export function CertificateDialog(props: CertificateDialogProps) {
     </Dialog>
   )
 }
-
-const CHANGED =
-  'Someone changed this certificate while you were editing it. Close this dialog and look at it again.'
 
 const PEM = '-----BEGIN …'
 

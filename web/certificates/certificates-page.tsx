@@ -84,13 +84,6 @@ function NamedDialog({ certificate }: { certificate: CertificateRecord | undefin
   const { search, close } = useRecordLocation('/certificates')
   if (search.remove !== undefined) return <DeleteCertificateDialog certificate={certificate} />
   if (certificate === undefined) return <NotFound onClose={close} />
-  if (certificate.readOnly) {
-    return (
-      <UnavailableDialog title="It cannot be replaced here" onClose={close}>
-        This certificate comes from the command line of Gatehouse.
-      </UnavailableDialog>
-    )
-  }
   return (
     <LazyBoundary>
       <CertificateDialog replaced={certificate} onClose={close} onSaved={close} />
@@ -119,24 +112,15 @@ function DeleteCertificateDialog({ certificate }: { certificate: CertificateReco
   const { close, closeRemoved } = useRecordLocation('/certificates')
   const remove = useDeleteCertificate()
   if (certificate === undefined) return remove.isIdle ? <NotFound onClose={close} /> : null
-  const { name, endpoints, readOnly, kind } = certificate
-  if (endpoints.length > 0 || readOnly) {
+  const { name, endpoints, kind } = certificate
+  if (endpoints.length > 0) {
     return (
       <ConfirmDialog title={`${name} cannot be deleted`} name={name} keep="Close" onClose={close}>
-        {readOnly ? (
-          <p>
-            It comes from the command line of Gatehouse. To remove it, restart Gatehouse without{' '}
-            <code className="mono">--tls-cert</code>.
-          </p>
-        ) : (
-          <>
-            <p>
-              {endpoints.length === 1 ? 'An endpoint uses' : `${endpoints.length} endpoints use`}{' '}
-              this certificate. Choose another in their policies first.
-            </p>
-            <EndpointList endpoints={endpoints} />
-          </>
-        )}
+        <p>
+          {endpoints.length === 1 ? 'An endpoint uses' : `${endpoints.length} endpoints use`} this
+          certificate. Choose another in their policies first.
+        </p>
+        <EndpointList endpoints={endpoints} />
       </ConfirmDialog>
     )
   }
