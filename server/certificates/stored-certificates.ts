@@ -113,14 +113,8 @@ export function writeCertificate(
       .values({ name, revision, ...values })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ revision, ...values }))
       .execute()
-    await record(trx, {
-      actor,
-      action: before === undefined ? 'certificate.add' : 'certificate.replace',
-      target: name,
-      outcome: 'done',
-      before: before === undefined ? null : summary(before),
-      after: summary(content),
-    })
+    const action = before === undefined ? 'certificate.add' : 'certificate.replace'
+    await record(trx, { actor, action, target: name, ...audited(before, content) })
   })
 }
 
@@ -150,14 +144,8 @@ export function removeCertificate(
       )
     }
     await trx.deleteFrom('certificates').where('name', '=', name).execute()
-    await record(trx, {
-      actor,
-      action: 'certificate.remove',
-      target: name,
-      outcome: 'done',
-      before: summary(before),
-      after: null,
-    })
+    const action = 'certificate.remove'
+    await record(trx, { actor, action, target: name, ...audited(before, undefined) })
   })
 }
 
@@ -167,12 +155,16 @@ const SHOWN_ENDPOINTS = 20
 export const noCertificate = (name: string) =>
   new Failure('not-found', `There is no certificate ${JSON.stringify(name.slice(0, 64))}.`)
 
-/** Returns what the audit log contains of a certificate. */
-const summary = ({
-  kind,
-  info,
-  settings: { files, names },
-}: Pick<StoredCertificate, 'kind' | 'info' | 'settings'>) => ({
+type Audited = Pick<StoredCertificate, 'kind' | 'info' | 'settings'>
+
+/** Returns what the audit log contains of a change. */
+const audited = (before: Audited | undefined, after: Audited | undefined) => ({
+  outcome: 'done' as const,
+  before: before ? summary(before) : null,
+  after: after ? summary(after) : null,
+})
+
+const summary = ({ kind, info, settings: { files, names } }: Audited) => ({
   kind,
   names: names ?? info?.names ?? [],
   ...(info && { fingerprint: info.fingerprint, notAfter: info.notAfter }),

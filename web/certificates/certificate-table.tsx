@@ -140,6 +140,20 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
   const { openDialog } = useRecordLocation('/certificates')
   const renew = useSaveCertificate('renewed')
   const isRenewable = kind === 'local' || kind === 'acme'
+  const time = (iso: string) => exactTime(Date.parse(iso))
+  const facts: [term: string, text: string, isCode?: boolean][] = []
+  if (current !== null) {
+    facts.push(
+      ['Names', current.names.join(', '), true],
+      ['Issuer', current.issuer],
+      ['Valid', `${time(current.notBefore)} to ${time(current.notAfter)}`],
+      ['Key', current.keyType],
+      ['Serial number', current.serial, true],
+    )
+  }
+  if (files !== undefined) {
+    facts.push(['Certificate file', files.certificate, true], ['Key file', files.key, true])
+  }
   const unavailable = readOnly
     ? { 'aria-disabled': true, 'data-tip': 'It comes from the command line of Gatehouse.' }
     : {}
@@ -150,32 +164,11 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
           {capitalize(kinds[kind])}
           {readOnly && ', from the command line'}
         </Fact>
-        {current !== null && (
-          <>
-            <Fact term="Names" isCode>
-              {current.names.join(', ')}
-            </Fact>
-            <Fact term="Issuer">{current.issuer}</Fact>
-            <Fact term="Valid">
-              {exactTime(Date.parse(current.notBefore))} to{' '}
-              {exactTime(Date.parse(current.notAfter))}
-            </Fact>
-            <Fact term="Key">{current.keyType}</Fact>
-            <Fact term="Serial number" isCode>
-              {current.serial}
-            </Fact>
-          </>
-        )}
-        {files !== undefined && (
-          <>
-            <Fact term="Certificate file" isCode>
-              {files.certificate}
-            </Fact>
-            <Fact term="Key file" isCode>
-              {files.key}
-            </Fact>
-          </>
-        )}
+        {facts.map(([term, text, isCode = false]) => (
+          <Fact key={term} term={term} isCode={isCode}>
+            {text}
+          </Fact>
+        ))}
         <Fact term="Used by">
           {endpoints.length === 0 ? 'No endpoint' : <EndpointList endpoints={endpoints} />}
         </Fact>
