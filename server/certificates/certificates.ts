@@ -54,30 +54,6 @@ export interface ServedCertificate {
   readonly context: SecureContextOptions
 }
 
-/** The certificates of this node, for its listeners. */
-export interface CertificateSource {
-  /**
-   * Returns certificates; without names, the one for endpoints whose policy names none.
-   *
-   * @throws Failure `bad-parameter` if one is missing, `unavailable` if this node cannot read it.
-   */
-  find(names: readonly string[] | undefined): ServedCertificate[]
-  /** Reads certificates that another node has just stored. */
-  load(names: readonly string[] | undefined): Promise<void>
-  /** Whether there is any certificate, or the one for endpoints whose policy names none. */
-  has(which: 'any' | 'default'): boolean
-  /**
-   * Checks that certificates exist, in the transaction of a policy that names them.
-   *
-   * @throws Failure `conflict`
-   */
-  requireStored(trx: Change, names: readonly string[]): Promise<void>
-  /** Calls back with the names of certificates that have changed. Returns the unsubscribe. */
-  onChange(callback: (names: ReadonlySet<string>) => void): () => void
-  /** Returns what answers a challenge of the ACME directory for a name; missing without ACME. */
-  readonly challengeFor?: ((name: string) => Promise<SecureContextOptions | undefined>) | undefined
-}
-
 export interface CertificatesDeps {
   readonly store: Store
   readonly vault: Vault
@@ -98,6 +74,12 @@ export interface CertificatesDeps {
 }
 
 export type Certificates = Awaited<ReturnType<typeof createCertificates>>
+
+/** The certificates of this node, for its listeners. */
+export type CertificateSource = Pick<
+  Certificates,
+  'find' | 'load' | 'has' | 'requireStored' | 'onChange' | 'challengeFor'
+>
 
 /** A certificate in the memory of this node. */
 interface Loaded {
@@ -373,8 +355,13 @@ export async function createCertificates(deps: CertificatesDeps) {
     ...(stored === undefined && { readOnly: true as const }),
   })
 
-  const source: CertificateSource = {
-    find(names = [DEFAULT_CERTIFICATE]) {
+  return {
+    /**
+     * Returns certificates; without names, the one for endpoints whose policy names none.
+     *
+     * @throws Failure `bad-parameter` if one is missing, `unavailable` if this node cannot read it.
+     */
+    find(names: readonly string[] = [DEFAULT_CERTIFICATE]): ServedCertificate[] {
       const isOrdered = (name: string) => {
         const { stored, current } = loaded.get(name) ?? {}
         return stored?.kind === 'acme' && current === undefined
@@ -394,28 +381,33 @@ export async function createCertificates(deps: CertificatesDeps) {
         return { name, hosts: current.info.names, context }
       })
     },
-    async load(names = [DEFAULT_CERTIFICATE]) {
+    /** Reads certificates that another node has just stored. */
+    async load(names: readonly string[] = [DEFAULT_CERTIFICATE]): Promise<void> {
       if (names.some((name) => !loaded.has(name))) await sync()
     },
-    has: (which) => (which === 'any' ? loaded.size > 0 : loaded.has(DEFAULT_CERTIFICATE)),
-    async requireStored(trx, names) {
-      const stored = new Set((await readCertificates(trx, names)).map(({ name }) => name))
-      if (configured !== undefined) stored.add(DEFAULT_CERTIFICATE)
-      const name = names.find((each) => !stored.has(each))
-      if (name === undefined) return
-      throw new Failure('conflict', `There is no certificate "${name}". Add it first.`, {
-        field: `/tls/certificates/${names.indexOf(name)}`,
+    /** Whether there is any certificate, or the one for endpoints whose policy names none. */
+    has: (which: 'any' | 'default'): boolean =>
+      which === 'any' ? loaded.size > 0 : loaded.has(DEFAULT_CERTIFICATE),
+    /**
+     * Checks that certificates exist, in the transaction of a policy that names them.
+     *
+     * @throws Failure `conflict`
+     */
+    async requireStored(trx: Change, names: readonly string[]): Promise<void> {
+      const stored = (await readCertificates(trx, names)).map(({ name }) => name)
+      const at = names.findIndex((name) => !stored.includes(name) && !isReadOnly(name))
+      if (at === -1) return
+      throw new Failure('conflict', `There is no certificate "${names[at]}". Add it first.`, {
+        field: `/tls/certificates/${at}`,
       })
     },
-    onChange(callback) {
+    /** Calls back with the names of certificates that have changed. Returns the unsubscribe. */
+    onChange(callback: (names: ReadonlySet<string>) => void): () => void {
       callbacks.add(callback)
       return () => callbacks.delete(callback)
     },
+    /** Returns what answers a challenge of the ACME directory for a name; missing without ACME. */
     challengeFor: challenges?.contextFor,
-  }
-
-  return {
-    ...source,
     /** Answers challenges of the ACME directory before other requests. */
     answerFirst: challenges?.answerFirst ?? ((next: RequestHandler) => next),
     sync,
