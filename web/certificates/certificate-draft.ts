@@ -66,8 +66,19 @@ const field = (
   isValid: (draft: CertificateDraft) => boolean,
 ) => z.refine<CertificateDraft>(isValid, { path: [path], error })
 
-const isPath = (text: string) => text.trim().startsWith('/')
-const hasPem = ({ kind, pfx }: CertificateDraft) => kind === 'upload' && pfx === null
+const pem = (path: 'certificate' | 'key', what: string) =>
+  field(
+    path,
+    `Choose a file, or paste the ${what}.`,
+    (draft) => draft.kind !== 'upload' || draft.pfx !== null || draft[path].trim() !== '',
+  )
+
+const absolute = (path: 'certificatePath' | 'keyPath') =>
+  field(
+    path,
+    'Enter an absolute path.',
+    (draft) => draft.kind !== 'file' || draft[path].trim().startsWith('/'),
+  )
 
 /** The schema of a draft. The server checks certificates, keys and names. */
 export const certificateSchema = z.custom<CertificateDraft>().check(
@@ -76,26 +87,10 @@ export const certificateSchema = z.custom<CertificateDraft>().check(
     'Enter 1 to 64 lower-case letters, digits, “.”, “_” or “-”, beginning with a letter or digit.',
     ({ name }) => certificateName.safeParse(name.trim()).success,
   ),
-  field(
-    'certificate',
-    'Choose a file, or paste the certificate.',
-    (draft) => !hasPem(draft) || draft.certificate.trim() !== '',
-  ),
-  field(
-    'key',
-    'Choose a file, or paste the private key.',
-    (draft) => !hasPem(draft) || draft.key.trim() !== '',
-  ),
-  field(
-    'certificatePath',
-    'Enter an absolute path.',
-    ({ kind, certificatePath }) => kind !== 'file' || isPath(certificatePath),
-  ),
-  field(
-    'keyPath',
-    'Enter an absolute path.',
-    ({ kind, keyPath }) => kind !== 'file' || isPath(keyPath),
-  ),
+  pem('certificate', 'certificate'),
+  pem('key', 'private key'),
+  absolute('certificatePath'),
+  absolute('keyPath'),
   field(
     'names',
     'Enter at least one name.',

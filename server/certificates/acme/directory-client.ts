@@ -74,14 +74,10 @@ async function request(url: string, init: RequestInit = {}) {
   })
   const text = await response.text()
   const { status, headers } = response
-  if (status >= 400) throw readProblem(host, response, text)
-  return { status, headers, text }
-}
-
-function readProblem(host: string, { status, headers }: Response, text: string): AcmeError {
+  if (status < 400) return { status, headers, text }
   const { data = {} } = problem.safeParse(parseJson(text))
   const detail = detailOf(data)
-  return new AcmeError(
+  throw new AcmeError(
     `The ACME directory ${host} responded with ${status}${detail && `: ${detail}`}`,
     {
       type: data.type,
