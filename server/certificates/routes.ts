@@ -64,9 +64,7 @@ export function certificateRoutes({ certificates, requireRole, sendList }: Certi
           .set({ name, actor: callerOf(c), expected: 'none' }, input)
           .catch((error: unknown) => {
             if (!(error instanceof Failure && error.code === 'precondition-failed')) throw error
-            throw new Failure('conflict', `The certificate ${name} already exists.`, {
-              field: '/name',
-            })
+            throw new Failure('conflict', error.message, { field: '/name' })
           })
         const { record, headers } = await read(name)
         return c.json(record, 201, { ...headers, Location: `/_api/certificate/${name}` })

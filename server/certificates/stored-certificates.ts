@@ -8,11 +8,11 @@ import {
   certificateKind,
   DEFAULT_CERTIFICATE,
 } from '../contract/certificate.ts'
-import { type Conditions, matches } from '../contract/conditions.ts'
 import { Failure } from '../failure.ts'
 import { parseStoredPolicy } from '../policy/stored-policies.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
+import { type ExpectedRevision, requireRevision } from '../storage/changes/require-revision.ts'
 import type { Change } from '../storage/changes/transactions.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -80,8 +80,7 @@ export const readSecret = (vault: Vault, { name, secret }: StoredCertificate): S
 export interface CertificateChange {
   readonly name: string
   readonly actor: Caller
-  /** Revisions that the stored certificate may have; `none`: there must be none. */
-  readonly expected?: Conditions['match'] | 'none' | undefined
+  readonly expected?: ExpectedRevision
 }
 
 /**
@@ -106,7 +105,7 @@ export function writeCertificate(
   return store.change(async (trx) => {
     const revision = await beginChange(trx, actor)
     const [before] = await readCertificates(trx, [name])
-    requireRevision(before, expected)
+    requireRevision('certificate', name, before?.revision, expected)
     if (before === undefined) await requireRoom(trx)
     await trx
       .insertInto('certificates')
@@ -132,7 +131,7 @@ export function removeCertificate(
     await beginChange(trx, actor)
     const [before] = await readCertificates(trx, [name])
     if (before === undefined) throw noCertificate(name)
-    requireRevision(before, expected)
+    requireRevision('certificate', name, before?.revision, expected)
     const used = [...((await readUses(trx)).get(name) ?? [])]
     if (used.length > 0) {
       const shown = used.slice(0, SHOWN_ENDPOINTS)
@@ -170,22 +169,6 @@ const summary = ({ kind, info, settings: { files, names } }: Audited) => ({
   ...(info && { fingerprint: info.fingerprint, notAfter: info.notAfter }),
   ...(files && { files }),
 })
-
-function requireRevision(
-  stored: StoredCertificate | undefined,
-  expected: CertificateChange['expected'],
-): void {
-  const fail = (message: string) => {
-    throw new Failure('precondition-failed', message)
-  }
-  if (expected === undefined) return
-  if (expected === 'none') {
-    if (stored !== undefined) fail('The certificate already exists.')
-  } else if (stored === undefined) fail('The certificate no longer exists.')
-  else if (!matches({ match: expected }, String(stored.revision))) {
-    fail('The certificate has been changed since you loaded it. Reload it and try again.')
-  }
-}
 
 async function requireRoom(trx: Change): Promise<void> {
   const { count } = await trx
