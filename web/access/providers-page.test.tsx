@@ -6,6 +6,8 @@ const local = {
   label: 'Operator key',
   form: 'exact' as const,
   callback: 'https://gate.example/_oauth2/local/auth',
+  source: 'built-in' as const,
+  revision: 0,
 }
 
 test('the callback URL of a new provider is derived from an existing one', () => {

@@ -4,7 +4,7 @@ import {
   LOCAL_PROVIDER_LABEL,
   OPERATOR,
 } from '../../server/contract/access/principal.ts'
-import type { ProviderSetupList } from '../../server/contract/access/session.ts'
+import type { ProviderSetupList } from '../../server/contract/access/provider.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { Section } from '../ui/layout/section.tsx'
