@@ -305,7 +305,7 @@ freshTest(
     await expect(page.getByRole('row').filter({ hasText: 'oidc:' })).toHaveCount(0)
     await page.getByRole('button', { name: 'Invite person' }).click()
     const invite = page.getByRole('dialog', { name: 'Invite a person' })
-    await invite.getByRole('radio', { name: 'Editor' }).check()
+    await invite.getByText('Editor', { exact: true }).click()
     await invite.getByLabel('Only these').check()
     await invite.getByRole('checkbox', { name: 'blog' }).check()
     await invite.getByRole('button', { name: 'Create invitation' }).click()
