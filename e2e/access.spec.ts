@@ -1,3 +1,4 @@
+import { startTestProvider } from '../server/oauth2/providers/provider.testing.ts'
 import { watchBrowserErrors } from './support/page/browser-errors.ts'
 import { rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
@@ -122,16 +123,19 @@ freshTest(
     await expect(ada.getByText('You are signed in as oidc:')).toBeVisible()
 
     await gatehouse.signIn(page, '/_console/access/people')
-    const waiting = page.getByRole('table', { name: 'People waiting for a role' })
-    await waiting.getByRole('combobox', { name: /^Role of oidc:/ }).selectOption('Viewer')
-    const question = page.getByRole('dialog', { name: /^Make oidc:.* viewer\?$/ })
+    const waiting = page.getByRole('table', { name: 'People waiting for access' })
+    const navigation = page.getByRole('link', { name: 'Access 1 waiting' })
+    await expect(navigation).toBeVisible()
+    await waiting.getByRole('button', { name: /^Give access to oidc:/ }).click()
+    const question = page.getByRole('dialog', { name: /^Access of oidc:/ })
+    await expect(question.getByRole('radio', { name: 'Viewer' })).toBeFocused()
     await expect(question).toContainText('has the viewer role.')
-    await question.getByRole('button', { name: 'Make viewer' }).click()
+    await question.getByRole('button', { name: 'Give access' }).click()
     await expect(waiting).toBeHidden()
+    await expect(navigation).toBeHidden()
     // The change of role ended the person's sessions, so there are none to show.
     const person = page.getByRole('row').filter({ hasText: 'oidc:' })
     await expect(person.getByRole('cell').last()).toHaveText('None')
-    await expect(person.getByRole('button', { name: 'open' })).toHaveCount(0)
 
     // The waiting page polls every 15 s and updates itself.
     await ada.clock.fastForward(15_000)
@@ -244,6 +248,103 @@ freshTest(
     await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
     await expect(ada.getByText('You are a viewer.')).toBeVisible()
     await ada.context().close()
+    provider.close()
+  },
+)
+
+freshTest(
+  'A provider is added, tested, and used by an invited colleague and by a person who waits',
+  async ({ page, gatehouse, browser }) => {
+    test.slow()
+    const client = { client_id: 'gatehouse', client_secret: 'only-for-this-journey-0123456789' }
+    const redirect_uris = [`${gatehouse.url}/_oauth2/oidc/auth`]
+    const provider = await startTestProvider([{ ...client, redirect_uris }])
+    for (const name of ['blog', 'shop']) {
+      await gatehouse.post('/_db/_system/_api/database', { name })
+    }
+    await gatehouse.signIn(page, '/_console/access/providers')
+    await page.getByRole('button', { name: 'Add provider' }).click()
+    const form = page.getByRole('dialog', { name: 'Add a provider' })
+    await expect(form.getByText(`${gatehouse.url}/_oauth2/oidc/auth`)).toBeVisible()
+    await form.getByLabel('Issuer').fill(provider.issuer)
+    await form.getByLabel('Client id').fill(client.client_id)
+    await form.getByLabel('Client secret').fill('wrong')
+    await form.getByLabel('Label').fill('Example ID')
+    await form.getByRole('button', { name: 'Add provider' }).click()
+    await expect(form).toBeHidden()
+
+    // A wrong secret is found by a test, before anybody tries to sign in.
+    const runTest = async () => {
+      const opened = page.waitForEvent('popup')
+      await page.getByRole('button', { name: /^Test (sign-in with Example ID|again)$/ }).click()
+      return opened
+    }
+    const steps = page.getByRole('dialog', { name: 'Test of Example ID' })
+    const failed = await runTest()
+    await expect(failed.getByRole('heading', { name: 'The test failed' })).toBeVisible()
+    await failed.close()
+    await expect(steps.getByRole('status')).toContainText('The test failed.')
+    await expect(steps).toContainText('rejected the credentials of this server')
+    await expectAccessible(page)
+    await steps.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Edit Example ID' }).click()
+    const edit = page.getByRole('dialog', { name: 'Edit Example ID' })
+    await edit.getByLabel('Client secret').fill(client.client_secret)
+    await edit.getByRole('button', { name: 'Save provider' }).click()
+    await expect(edit).toBeHidden()
+    const passed = await runTest()
+    await expect(passed.getByText('You would be signed in as oidc:ada.')).toBeVisible()
+    await expect(steps.getByRole('status')).toContainText('The test passed.')
+    await expect(steps).toContainText(
+      `GET ${provider.issuer}/.well-known/openid-configuration: 200`,
+    )
+    await steps.getByRole('button', { name: 'Done' }).click()
+
+    // The person who signed in for the test is not known: a test makes no session.
+    await page.getByRole('link', { name: 'People' }).click()
+    await expect(page.getByRole('row').filter({ hasText: 'oidc:' })).toHaveCount(0)
+    await page.getByRole('button', { name: 'Invite person' }).click()
+    const invite = page.getByRole('dialog', { name: 'Invite a person' })
+    await invite.getByText('Editor', { exact: true }).click()
+    await invite.getByLabel('Only these').check()
+    await invite.getByRole('checkbox', { name: 'blog' }).check()
+    await invite.getByRole('button', { name: 'Create invitation' }).click()
+    const created = page.getByRole('dialog', { name: 'Invitation created' })
+    const url = (await created.locator('code').first().textContent()) ?? ''
+    await created.getByRole('button', { name: 'Close without copying' }).click()
+    const invitations = page.getByRole('table', { name: 'Invitations' })
+    await expect(invitations).toContainText('blog')
+
+    const context = await browser.newContext()
+    const browserErrors = await watchBrowserErrors(context)
+    const ada = await context.newPage()
+    await ada.goto(url)
+    await expect(
+      ada.getByText('local:operator invites you to this server, as editor'),
+    ).toBeVisible()
+    await expectAccessible(ada)
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByText('You are an editor.')).toBeVisible()
+    expect(browserErrors.list()).toEqual([])
+    await expect(invitations).toBeHidden()
+    browserErrors.allow(/^http 410 /)
+    await ada.goto(url)
+    await expect(ada.getByText('This invitation was already used.')).toBeVisible()
+
+    // Their page shows their session. An admin makes them wait, and gives them another database.
+    const row = page.getByRole('row').filter({ hasText: 'oidc:ada' })
+    await row.getByRole('link', { name: 'oidc:ada' }).click()
+    await expect(page.getByRole('table', { name: 'Sessions' })).toContainText('Chrome')
+    await page.getByRole('link', { name: 'All people' }).click()
+    await row.getByRole('combobox').selectOption('No role yet')
+    await page.getByRole('button', { name: 'Make pending' }).click()
+    await page.getByRole('button', { name: 'Give access to oidc:ada…' }).click()
+    const access = page.getByRole('dialog', { name: 'Access of oidc:ada' })
+    await access.getByRole('checkbox', { name: 'blog' }).uncheck()
+    await access.getByRole('checkbox', { name: 'shop' }).check()
+    await access.getByRole('button', { name: 'Give access' }).click()
+    await expect(row.getByRole('button', { name: /databases of/ })).toContainText('shop')
+    await context.close()
     provider.close()
   },
 )

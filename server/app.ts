@@ -126,6 +126,7 @@ export function createApp(modules: AppModules) {
     .route('/_api/token', access.tokenRoutes)
     .route('/_api/webhook', modules.webhooks.routes)
     .route('/_api/provider', modules.oauth2.providerRoutes)
+    .route('/_api/invitation', modules.oauth2.invitationRoutes)
     .route('/_api/metrics', endpoints.metricsRoutes)
     .route(
       '/_api/openapi.json',

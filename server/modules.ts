@@ -253,6 +253,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         documents.clearCache()
         // First: a policy that names a new certificate must find it.
         await certificates.sync()
+        await oauth2.sync()
         const revisions = await Promise.all([endpoints.sync(), databases.sync()])
         // Last: no request waits for it, and its queries would delay those of the endpoints.
         indexes.onChange()
@@ -277,6 +278,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     createOAuth2Module({
       countProviderError: engine.countProviderError,
       store,
+      record,
       vault,
       secretKey,
       fingerprint,

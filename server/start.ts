@@ -145,6 +145,7 @@ async function open(
   await untilAvailable(nodes.start)
   changes.start()
   await untilAvailable(certificates.start)
+  await untilAvailable(oauth2.sync)
   await untilAvailable(policy.expire)
   await untilAvailable(() =>
     endpoints.open({

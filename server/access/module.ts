@@ -5,6 +5,7 @@ import { createRequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import { failureKey } from '../storage/changes/failure-limit.ts'
 import { type AccessDeps, createAccess } from './access.ts'
+import { createInvitations } from './invitations.ts'
 import { sessionRoutes, tokenRoutes, userRoutes } from './routes.ts'
 import type { SignIn } from './sessions.ts'
 
@@ -73,8 +74,9 @@ export function createAccessModule(deps: AccessModuleDeps) {
       }
       return cookie.set(secret, secure)
     },
-    /** Returns whether a request has a valid session. */
-    hasSession: async (c: RequestView) => (await authenticateSession(c)) !== undefined,
+    /** Returns the person of the valid session of a request. */
+    sessionPerson: authenticateSession,
+    invitations: createInvitations({ store: deps.store, record: deps.record, now: Date.now }),
 
     [Symbol.asyncDispose]: access.stop,
   }

@@ -19,7 +19,7 @@ import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
-import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
+import { beginChange, type Caller, requireUnlimited } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Change } from '../storage/changes/transactions.ts'
 import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
@@ -349,7 +349,8 @@ export function changeRole(
     }
     // Groups may raise the role at the next sign-in.
     const mayRaise = roleSource === 'groups' && before.roleSource !== 'groups'
-    if (isWider || mayRaise || !atLeast(before.role, role)) requireUnlimited(options.actor)
+    if (isWider || mayRaise || !atLeast(before.role, role))
+      requireUnlimited(options.actor, 'give people more access', '/role')
     if (isOperator(person)) {
       throw new Failure('conflict', 'The holder of the operator key is always an admin.', {
         field: '/role',
@@ -389,25 +390,6 @@ export function changeRole(
       },
     })
   })
-}
-
-/**
- * Checks that the caller is not limited to databases, and is no token that expires: otherwise the
- * caller could give access that exceeds its own.
- *
- * @throws Failure `forbidden`
- */
-function requireUnlimited({ authorization }: Caller): void {
-  if (authorization === undefined) return
-  const { by, databases, expires } = authorization
-  if (databases === null && (by === 'session' || expires === null)) return
-  throw new Failure(
-    'forbidden',
-    by === 'token'
-      ? 'A token that is limited to databases or expires cannot give people more access. Sign in instead.'
-      : 'Your role is limited to databases, so you cannot give people more access.',
-    { field: '/role' },
-  )
 }
 
 /** Returns whether there is an operator key, whose holder is always an admin. */

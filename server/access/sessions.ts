@@ -8,6 +8,7 @@ import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
+import { acceptInvitation } from './invitations.ts'
 import { findOrCreatePerson, type ProviderIdentity, requirePerson } from './people.ts'
 
 /** Maximum lifetime of a session, ms: 7 days. */
@@ -21,6 +22,8 @@ export interface SignIn extends ProviderIdentity {
    * Fingerprint of the operator key that was entered; null for all providers except the local one.
    */
   readonly operatorKey: string | null
+  /** The id of the invitation with which the person signs in. */
+  readonly invitation?: string | null
 }
 
 export interface SessionDeps {
@@ -48,7 +51,7 @@ export interface SignInOrigin {
  * other sessions. Only the hash of the secret is stored. Durable when it resolves.
  *
  * @throws Failure `forbidden` if the person's access was removed; `bad-parameter` if the operator
- *   key was renewed during the sign-in.
+ *   key was renewed during the sign-in; `gone` if the invitation cannot be accepted any more.
  */
 export function beginSession(
   deps: SessionDeps,
@@ -67,12 +70,18 @@ export function beginSession(
     if (wasReplaced(signIn.operatorKey, deps.operatorKey)) {
       throw new Failure('bad-parameter', 'The operator key has changed. Sign in with the new key.')
     }
-    const { person, entry } = await findOrCreatePerson(trx, signIn, {
+    const { invitation } = signIn
+    // First, as in other changes of people; it also lets only one person accept the invitation.
+    if (invitation) await beginChange(trx, actor)
+    const { person: found, entry } = await findOrCreatePerson(trx, signIn, {
       admins: deps.admins,
       actor,
       now,
       operatorKey: deps.operatorKey,
     })
+    const { person, accepted } = invitation
+      ? await acceptInvitation(trx, invitation, found, { actor, now })
+      : { person: found, accepted: undefined }
     // After the changes of the person, in the order of other changes, which prevents deadlocks.
     await trx
       .deleteFrom('sessions')
@@ -100,8 +109,8 @@ export function beginSession(
         access_token: vault.encrypt(signIn.accessToken, `sessions/${id}/access`),
       })
       .execute()
-    if (entry !== undefined) await record(trx, entry)
-    await record(trx, {
+    const first = [entry, accepted].filter((each) => each !== undefined)
+    await record(trx, ...first, {
       actor,
       action: 'session.begin',
       target: username,
@@ -109,7 +118,8 @@ export function beginSession(
       before: null,
       after: { session: id, role: person.role },
     })
-    return { person: person.id, secret, roleChanged: entry?.action === 'person.role' }
+    const roleChanged = accepted !== undefined || entry?.action === 'person.role'
+    return { person: person.id, secret, roleChanged }
   })
 }
 

@@ -2,12 +2,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secrets/secret-text.ts'
 import type { AcmeConfig } from '../certificates/acme/orders.ts'
+import { PROVIDER_KINDS } from '../contract/access/provider.ts'
 import { isIpRange } from '../ip-ranges.ts'
-import {
-  PROVIDER_NAMES,
-  type ProviderConfig,
-  readProviders,
-} from '../oauth2/providers/provider-config.ts'
+import { type ProviderConfig, readProviders } from '../oauth2/providers/provider-config.ts'
 
 /** The settings for access and sign-in. They are read from the environment only. */
 export interface AccessConfig {
@@ -153,11 +150,11 @@ function readSecretKey(given: ConfiguredValue, errors: string[]): Uint8Array | u
 
 function readAdmins(text: string | undefined, errors: string[]): readonly string[] {
   const names = splitList(text)
-  const pattern = new RegExp(`^(?:${PROVIDER_NAMES.join('|')}):[^\\s]+$`)
+  const pattern = new RegExp(`^(?:${PROVIDER_KINDS.join('|')}):[^\\s]+$`)
   for (const name of names.filter((each) => !pattern.test(each))) {
     errors.push(
       `GATEHOUSE_ADMINS must be a comma-separated list of <provider>:<id>, such as github:583231. ` +
-        `Invalid entry: ${quoteText(name)}. The providers are ${PROVIDER_NAMES.join(', ')}.`,
+        `Invalid entry: ${quoteText(name)}. The providers are ${PROVIDER_KINDS.join(', ')}.`,
     )
   }
   return names

@@ -102,7 +102,7 @@ export function createProgram(
   add(
     secrets,
     'discard',
-    'delete the stored provider tokens and secrets of webhooks, if the secret key that encrypts them is lost',
+    'delete the stored provider tokens, managed providers and secrets of webhooks, if the secret key that encrypts them is lost',
   )
 
   add(

@@ -21,6 +21,8 @@ const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('index') }),
   /** A webhook was changed, or has delivered something. */
   z.object({ type: z.literal('webhook') }),
+  /** A managed provider was added, changed or removed. */
+  z.object({ type: z.literal('provider') }),
   z.object({ type: z.literal('audit') }),
   z.object({ type: z.literal('reset') }),
 ])

@@ -240,6 +240,11 @@ forEngine('sqlite', (engine) => {
       .insertInto('webhook_deliveries')
       .values({ ...delivery, id: 'one', webhook, request: '{}', outcome: '{}' })
       .execute()
+    const settings = { kind: 'github', clientId: 'a', clientSecret: 'b' }
+    await send('POST', '/_api/provider', { name: 'corp', ...settings }, {})
+    const invite = { provider: 'corp', role: 'viewer' }
+    const invited = await send('POST', '/_api/invitation', invite, {})
+    const { invitation } = await invited.json()
     const bulk = { changes: [{ endpoint: changed, databases: ['blog'] }] }
     const begun = await send('POST', '/_api/endpoint-change', bulk, {})
     await begun.text()
@@ -271,6 +276,12 @@ forEngine('sqlite', (engine) => {
       'DELETE /_api/session': ['/_api/session'],
       'PATCH /_api/user/:id': [`/_api/user/${id}`, { role: 'operator' }],
       'DELETE /_api/user/:id/session/:session': ['/_api/user/me/session/all'],
+      'POST /_api/provider': ['/_api/provider', { name: 'new', ...settings }],
+      'PUT /_api/provider/:name': ['/_api/provider/corp', settings],
+      'DELETE /_api/provider/:name': ['/_api/provider/corp'],
+      'POST /_api/provider/:name/test': ['/_api/provider/corp/test'],
+      'POST /_api/invitation': ['/_api/invitation', invite],
+      'DELETE /_api/invitation/:id': [`/_api/invitation/${invitation.id}`],
       'POST /_api/token': ['/_api/token', { name: 'b', role: 'viewer' }],
       'DELETE /_api/token/:id': [`/_api/token/${unrelated.id}`],
       'POST /_api/webhook': ['/_api/webhook', { ...webhookInput, name: 'new' }],

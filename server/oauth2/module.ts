@@ -6,15 +6,16 @@ import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { HttpModule } from '../http/module.ts'
 import { findPageFonts } from '../http/output/page-fonts.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
 import { createFailedSignIns } from './failed-sign-ins.ts'
 import type { LocalProvider, LocalProviderDeps } from './local/local-provider.ts'
 import { localProviderRoutes } from './local/local-provider-routes.ts'
-import { createEndpointProvider } from './providers/endpoint-provider.ts'
-import { createIssuerProvider } from './providers/issuer-provider.ts'
-import type { Provider, ProviderDeps } from './providers/provider.ts'
+import { invitationRoutes, providerRoutes } from './provider-routes.ts'
+import { createManagedProviders, createProvider } from './providers/managed-providers.ts'
 import type { ProviderConfig } from './providers/provider-config.ts'
-import { oauth2Routes, providerRoutes } from './routes.ts'
+import { oauth2Routes } from './routes.ts'
 import { createPendingSignIns } from './sign-in/pending-sign-in.ts'
+import { createProviderTests } from './sign-in/provider-tests.ts'
 import { callbackPath } from './sign-in/sign-in.ts'
 import { createSignInLimit } from './sign-in/sign-in-limit.ts'
 
@@ -25,10 +26,14 @@ export interface OAuth2ModuleDeps
   > {
   /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
-  readonly access: Pick<AccessModule, 'beginSession' | 'hasSession' | 'requireRole'>
+  readonly access: Pick<
+    AccessModule,
+    'beginSession' | 'sessionPerson' | 'requireRole' | 'invitations'
+  >
+  readonly record: Recorder
   readonly audit: Pick<AuditModule, 'recordRejection'>
   readonly events: Pick<EventHub, 'publish'>
-  readonly http: Pick<HttpModule, 'clientOf' | 'publicOrigin'>
+  readonly http: Pick<HttpModule, 'clientOf' | 'publicOrigin' | 'sendList'>
   /** Called with the Node response to an error that a provider reported. */
   readonly countProviderError: (response: unknown) => void
   /** The folder of the built console, whose fonts the pages use. */
@@ -39,7 +44,7 @@ export interface OAuth2ModuleDeps
 
 /** Creates the providers, the sign-in flow and their routes. */
 export function createOAuth2Module(deps: OAuth2ModuleDeps) {
-  const { store, vault, access, audit, log } = deps
+  const { store, vault, record, access, audit, log } = deps
   const { clientOf, publicOrigin } = deps.http
   const local = lazyLocalProvider({
     store,
@@ -52,8 +57,15 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
     now: Date.now,
     onError: (err) => log.error({ err }, 'the local provider failed'),
   })
-  const external = deps.providers.map((config) => createProvider(config, { now: Date.now }))
-  const providers = [...external, local.provider]
+  const { publish } = deps.events
+  const now = Date.now
+  const external = deps.providers.map((config) => createProvider(config, { now }))
+  const providers = createManagedProviders({
+    ...{ store, vault, record, publish, log, now },
+    configured: external,
+    local: local.provider,
+  })
+  const tests = createProviderTests({ store, record, now })
   const limit = createSignInLimit(Date.now)
   const failed = createFailedSignIns({
     record: audit.recordRejection,
@@ -61,12 +73,20 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
     onRecorded: () => deps.events.publish({ type: 'audit' }),
     onError: deps.logError('cannot write a failed sign-in to the audit log'),
   })
+  const routesDeps = {
+    ...{ providers, tests, clientOf, publicOrigin, publish },
+    invitations: access.invitations,
+    requireRole: access.requireRole,
+    sendList: deps.http.sendList,
+  }
   return {
     routes: oauth2Routes({
-      providers,
-      pending: createPendingSignIns(store, vault, Date.now),
+      findProvider: (name) => providers.find(name)?.provider,
+      pending: createPendingSignIns(store, vault, now),
+      tests,
+      invitations: access.invitations,
       beginSession: access.beginSession,
-      hasSession: access.hasSession,
+      sessionPerson: access.sessionPerson,
       limit,
       recordFailed: failed.record,
       countProviderError: deps.countProviderError,
@@ -82,11 +102,10 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
       publicOrigin,
       recordFailed: failed.record,
     }),
-    providerRoutes: providerRoutes(
-      { providers, clientOf, publicOrigin },
-      access.requireRole('public'),
-      access.requireRole('admin'),
-    ),
+    providerRoutes: providerRoutes(routesDeps),
+    invitationRoutes: invitationRoutes(routesDeps),
+    /** Reads the managed providers that another node has changed. Call it at startup, too. */
+    sync: providers.sync,
     /** Logs the callback URL to register at each provider. */
     announce(): void {
       for (const { name } of external) {
@@ -132,7 +151,3 @@ function lazyLocalProvider(deps: LocalProviderDeps): LocalProvider {
     submitKey: async (uid, cookie, key) => (await load()).submitKey(uid, cookie, key),
   }
 }
-
-/** Creates the provider of a configuration. It sends no request before the first sign-in. */
-export const createProvider = (config: ProviderConfig, deps: ProviderDeps): Provider =>
-  config.kind === 'issuer' ? createIssuerProvider(config, deps) : createEndpointProvider(config)

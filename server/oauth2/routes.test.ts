@@ -1,34 +1,36 @@
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { describe, expect, test } from 'vitest'
-import { providerList, providerSetupList } from '../contract/access/session.ts'
+import { providerSetupList } from '../contract/access/provider.ts'
+import { providerList } from '../contract/access/session.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { createClientOf } from '../http/guards/client-address.ts'
 import { renderFailure, toFailure } from '../http/output/render-failure.ts'
-import { createProvider } from './module.ts'
-import { createCsrfToken, providerRoutes } from './routes.ts'
+import { type ProviderRoutesDeps, providerRoutes } from './provider-routes.ts'
+import { createProvider } from './providers/managed-providers.ts'
+import { createCsrfToken } from './routes.ts'
 import { plainConfig } from './sign-in/sign-in.testing.ts'
 
 const harness = (publicOrigin?: string) => {
-  const requireRole = createMiddleware<AppEnv>(async (c, next) => {
-    if (c.req.header('Authorization') === undefined) throw new Failure('unauthenticated', 'no')
-    await next()
-  })
-  const everybody = createMiddleware<AppEnv>((_, next) => next())
-  const providers = [
-    createProvider(
-      plainConfig('https://a.example', { name: 'github', label: 'GitHub', form: 'exact' }),
-      {
-        now: Date.now,
-      },
-    ),
-    createProvider(plainConfig('https://b.example'), { now: Date.now }),
+  const requireRole = (needed: string) =>
+    createMiddleware<AppEnv>(async (c, next) => {
+      const isSignedIn = c.req.header('Authorization') !== undefined
+      if (needed !== 'public' && !isSignedIn) throw new Failure('unauthenticated', 'no')
+      await next()
+    })
+  const configs = [
+    plainConfig('https://a.example', { name: 'github', label: 'GitHub', form: 'exact' }),
+    plainConfig('https://b.example'),
   ]
-  const deps = { providers, clientOf: createClientOf([]), publicOrigin }
+  const providers = configs.map((config) => ({
+    provider: createProvider(config, { now: Date.now }),
+    ...{ source: 'environment', revision: 0 },
+  }))
+  const deps = { providers: { list: () => providers }, clientOf: createClientOf([]), publicOrigin }
   const app = new Hono<AppEnv>().route(
     '/_api/provider',
-    providerRoutes(deps, everybody, requireRole),
+    providerRoutes({ ...deps, requireRole } as unknown as ProviderRoutesDeps),
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
   return async (path: string, headers: Record<string, string> = {}) => {
@@ -70,6 +72,8 @@ describe('GET /_api/provider/setup', () => {
       label: 'GitHub',
       form: 'exact',
       callback,
+      source: 'environment',
+      revision: 0,
     })
     expect(JSON.stringify(json)).not.toMatch(/app-id|canary/)
   })

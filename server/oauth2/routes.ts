@@ -1,30 +1,41 @@
 import { randomInt } from 'node:crypto'
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
+import type { Invitations } from '../access/invitations.ts'
 import type { SignIn } from '../access/sessions.ts'
-import { type ProviderInfo, providerList, providerSetupList } from '../contract/access/session.ts'
-import { isLoopbackHost } from '../contract/endpoints/address.ts'
+import type { Principal } from '../contract/access/principal.ts'
+import type { ProviderTest } from '../contract/access/provider.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import { type ClientOf, isPlainHost } from '../http/guards/client-address.ts'
-import { hostName } from '../http/guards/guard-host.ts'
+import type { ClientOf } from '../http/guards/client-address.ts'
 import { guardForm } from '../http/guards/guard-origin.ts'
+import { createOwnOrigin, NoOrigin } from '../http/guards/own-origin.ts'
 import { readSignInCookies, setSignInCookies } from '../http/guards/sign-in-cookies.ts'
 import { readForm } from '../http/input/body/request-body.ts'
-import { describe } from '../http/openapi/describe.ts'
 import type { PageFonts } from '../http/output/page-fonts.ts'
 import { toFailure } from '../http/output/render-failure.ts'
-import { failedSignInPage, pageStyle, signInPolicy } from '../http/static/sign-in-pages.ts'
+import {
+  failedSignInPage,
+  invitationPage,
+  pageStyle,
+  signInPolicy,
+  testPage,
+} from '../http/static/sign-in-pages.ts'
 import type { RecordFailedSignIn } from './failed-sign-ins.ts'
+import { noProvider } from './providers/managed-providers.ts'
 import type { Provider } from './providers/provider.ts'
+import { withoutQuery } from './providers/provider-failure.ts'
 import { type PendingSignIns, SIGN_IN_SECONDS } from './sign-in/pending-sign-in.ts'
+import type { ProviderTests } from './sign-in/provider-tests.ts'
 import {
   callbackPath,
   finishSignIn,
   ProviderError,
   StaleSignIn,
+  type Start,
   startSignIn,
+  takeSignIn,
   tokenParameter,
 } from './sign-in/sign-in.ts'
 import type { SignInLimit } from './sign-in/sign-in-limit.ts'
@@ -36,16 +47,21 @@ import type { SignInLimit } from './sign-in/sign-in-limit.ts'
 export type BeginSession = (c: Context<AppEnv>, signIn: SignIn) => Promise<string>
 
 /**
- * Whether the request has a valid session. If so, a stale callback redirects instead of failing.
+ * Returns the person of the valid session of a request. If there is one, a stale callback redirects
+ * instead of failing.
  */
-export type HasSession = (c: Context<AppEnv>) => Promise<boolean>
+export type SessionPerson = (
+  c: Context<AppEnv>,
+) => Promise<Pick<Principal, 'username' | 'role'> | undefined>
 
 export interface OAuth2Deps {
-  /** In the order of the sign-in buttons. Names are unique. */
-  readonly providers: readonly Provider[]
+  /** Returns a provider by its name. */
+  readonly findProvider: (name: string) => Provider | undefined
   readonly pending: PendingSignIns
+  readonly tests: ProviderTests
+  readonly invitations: Pick<Invitations, 'find' | 'ended'>
   readonly beginSession: BeginSession
-  readonly hasSession: HasSession
+  readonly sessionPerson: SessionPerson
   readonly limit: SignInLimit
   /** Records a failed sign-in in the audit log. */
   readonly recordFailed: RecordFailedSignIn
@@ -62,13 +78,45 @@ export interface OAuth2Deps {
  * Routes of `/_oauth2`: start and callback of each provider, and the style sheet of their pages.
  */
 export function oauth2Routes(deps: OAuth2Deps) {
-  const { pending, publicOrigin, clientOf, log } = deps
+  const { pending, tests, publicOrigin, clientOf, log } = deps
   const style = pageStyle(deps.fonts)
   const ownOrigin = createOwnOrigin(publicOrigin, clientOf)
   const providerOf = (name: string): Provider => {
-    const provider = deps.providers.find((each) => each.name === name)
-    if (provider === undefined) throw new Failure('not-found', 'There is no such provider.')
+    const provider = deps.findProvider(name)
+    if (provider === undefined) throw noProvider()
     return provider
+  }
+
+  /** Starts a sign-in or a test. Returns the URL to redirect the person to. */
+  async function start(
+    c: Context<AppEnv>,
+    provider: Provider,
+    what: Pick<Start, 'returnTo' | 'invitation' | 'test'>,
+  ): Promise<string> {
+    const origin = ownOrigin(c)
+    if (origin === undefined) throw new NoOrigin()
+    deps.limit.begin('start', clientOf(c).address)
+    const token = createCsrfToken()
+    const scope = cookieScope(provider)
+    const supersedes = setSignInCookies(c, scope, token, origin.startsWith('https:'))
+    return startSignIn(provider, pending, { token, origin, supersedes, ...what })
+  }
+
+  /** Returns the id of the open invitation that a form names. @throws Failure `gone` */
+  async function invitationOf(form: URLSearchParams, provider: Provider) {
+    const token = form.get('invitation')
+    if (token === null) return undefined
+    const found = await deps.invitations.find(token)
+    if (found?.state === 'open' && found.provider === provider.name) return found.id
+    throw deps.invitations.ended(found?.state)
+  }
+
+  /** Records the end of a test that failed, and renders its page. */
+  async function failedTest(c: Context<AppEnv>, id: string, error: unknown, step: TestStep) {
+    const { message } = toFailure(error)
+    await tests.addStep(id, { ...step, outcome: 'failed', detail: message })
+    c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: false }))
+    return c.html(testPage({ passed: false, message }))
   }
 
   /** Renders the page of a failed sign-in, with the status of the failure. */
@@ -81,8 +129,10 @@ export function oauth2Routes(deps: OAuth2Deps) {
       { err: failure.cause, provider: provider.name, status },
       failure.message,
     )
-    // A new attempt cannot succeed if the origin is unknown or the person's access was removed.
-    const isFinal = error instanceof NoOrigin || failure.code === 'forbidden'
+    // A new attempt cannot succeed if the origin is unknown, the person's access was removed, or the
+    // invitation has ended.
+    const isFinal =
+      error instanceof NoOrigin || failure.code === 'forbidden' || failure.code === 'gone'
     const start = isFinal ? undefined : callbackPath(provider.name)
     c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: true }))
     return c.html(
@@ -111,19 +161,10 @@ export function oauth2Routes(deps: OAuth2Deps) {
         if (isAuthorizationResponse(form)) return failed(c, formPost(provider), provider)
         guardForm(c, clientOf(c).host, publicOrigin)
         try {
-          const origin = ownOrigin(c)
-          if (origin === undefined) throw new NoOrigin()
-          deps.limit.begin('start', clientOf(c).address)
-          const token = createCsrfToken()
-          const scope = cookieScope(provider)
-          const supersedes = setSignInCookies(c, scope, token, origin.startsWith('https:'))
-          const location = await startSignIn(provider, pending, {
-            token,
-            origin,
-            returnTo: returnToOf(c, form),
-            supersedes,
-          })
-          return c.redirect(location, 303)
+          const fields = isForm(c) ? form : new URLSearchParams()
+          const invitation = await invitationOf(fields, provider)
+          const returnTo = fields.get('returnTo') ?? undefined
+          return c.redirect(await start(c, provider, { returnTo, invitation }), 303)
         } catch (error) {
           return failed(c, error, provider)
         }
@@ -136,21 +177,43 @@ export function oauth2Routes(deps: OAuth2Deps) {
         const query = new URL(c.req.url).searchParams
         const scope = cookieScope(provider)
         let username: string | undefined
-        const cookies = readSignInCookies(c, scope, query.get(tokenParameter(provider)))
+        const token = query.get(tokenParameter(provider))
+        const cookies = readSignInCookies(c, scope, token)
+        const { cookie, hostCookie } = cookies
+        let test: string | null = null
+        const step: TestStep & { requests: string[] } = { name: 'response', requests: [] }
         try {
-          const { signIn, location } = await finishSignIn(provider, pending, {
-            query,
-            cookie: cookies.cookie,
-            hostCookie: cookies.hostCookie,
-          })
+          const taken = await takeSignIn(provider, pending, { query, cookie, hostCookie })
+          test = taken.test
+          if (test !== null) {
+            const detail = `${provider.label} sent the browser back with a code.`
+            await tests.addStep(test, { ...step, outcome: 'done', detail })
+            step.name = 'exchange'
+          }
+          const trace = (request: string) => step.requests.push(request)
+          const { signIn, location } = await finishSignIn(provider, taken, trace)
           username = `${signIn.provider}:${signIn.subject}`
-          c.header('Set-Cookie', await deps.beginSession(c, signIn), { append: true })
+          if (test !== null) {
+            cookies.clear()
+            const who = signIn.name === null ? username : `${username} (${signIn.name})`
+            const message = `You would be signed in as ${who}.`
+            await tests.addStep(test, { ...step, outcome: 'done', detail: message })
+            c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: false }))
+            return c.html(testPage({ passed: true, message }))
+          }
+          const { invitation } = taken
+          const accepting = invitation === null ? signIn : { ...signIn, invitation }
+          const session = await deps.beginSession(c, accepting)
+          c.header('Set-Cookie', session, { append: true })
           deps.limit.finish('start', clientOf(c).address)
           cookies.clear()
           return c.redirect(location, 303)
         } catch (error) {
+          if (cookie && cookie === token) test ??= await pending.testOf(cookie, provider.name)
+          if (test !== null) return failedTest(c, test, error, step)
           const root = ownOrigin(c)
-          if (error instanceof StaleSignIn && root !== undefined && (await deps.hasSession(c))) {
+          const isSignedIn = async () => (await deps.sessionPerson(c)) !== undefined
+          if (error instanceof StaleSignIn && root !== undefined && (await isSignedIn())) {
             return c.redirect(`${root}/`, 303)
           }
           if (error instanceof ProviderError) deps.countProviderError(c.env.outgoing)
@@ -160,8 +223,57 @@ export function oauth2Routes(deps: OAuth2Deps) {
           return failed(c, error, provider)
         }
       })
+      // A test of a provider, which an admin has started.
+      .get('/:provider/test/:id', async (c) => {
+        const provider = providerOf(c.req.param('provider'))
+        const id = c.req.param('id')
+        c.header('Cache-Control', 'no-store')
+        if (c.req.raw.method === 'HEAD') return c.body(null, 200)
+        if (!(await tests.open(id, provider.name))) {
+          throw new Failure('gone', 'This test was already opened, or has expired. Start another.')
+        }
+        const step: TestStep & { requests: string[] } = { name: 'start', requests: [] }
+        try {
+          const trace = (request: string) => step.requests.push(request)
+          const location = await start(c, provider, { returnTo: undefined, test: { id, trace } })
+          const detail = `Sent the browser to ${withoutQuery(location)}.`
+          await tests.addStep(id, { ...step, outcome: 'done', detail })
+          return c.redirect(location, 303)
+        } catch (error) {
+          return failedTest(c, id, error, step)
+        }
+      })
+      .get('/invitation', async (c) => {
+        c.header('Cache-Control', 'no-store')
+        deps.limit.begin('invitation', clientOf(c).address)
+        const found = await deps.invitations.find(c.req.query('token') ?? '')
+        const person = await deps.sessionPerson(c)
+        const provider = found && deps.findProvider(found.provider)
+        c.header('Content-Security-Policy', signInPolicy({ leavesOrigin: true }))
+        if (found?.state !== 'open' || provider === undefined) {
+          return c.html(
+            invitationPage({ ended: deps.invitations.ended(found?.state).message }),
+            410,
+          )
+        }
+        if (person !== undefined && person.role !== 'pending') {
+          return c.html(invitationPage({ signedIn: person.username }))
+        }
+        const { role, databases, creator, expires } = found
+        const action = callbackPath(provider.name)
+        const token = c.req.query('token') ?? ''
+        const { label } = provider
+        return c.html(
+          invitationPage({
+            invitation: { role, databases, creator, expires, label, action, token },
+          }),
+        )
+      })
   )
 }
+
+/** The step of a test that a request makes. */
+type TestStep = Pick<ProviderTest['steps'][number], 'name' | 'requests'>
 
 /** Returns where the cookies of a sign-in are set, and for how long. */
 const cookieScope = ({ name }: Provider) => ({
@@ -169,17 +281,6 @@ const cookieScope = ({ name }: Provider) => ({
   path: callbackPath(name),
   seconds: SIGN_IN_SECONDS,
 })
-
-/** The URL at which the browser reaches the server is unknown. */
-class NoOrigin extends Failure {
-  constructor() {
-    super(
-      'bad-parameter',
-      'This server has no public URL, so the provider could not send you ' +
-        'back. The operator of this server must set --public-url (GATEHOUSE_PUBLIC_URL).',
-    )
-  }
-}
 
 /** Returns the failure of an authorization response that a provider sent as a form. */
 const formPost = ({ label }: Provider) =>
@@ -193,81 +294,9 @@ const formPost = ({ label }: Provider) =>
 const isAuthorizationResponse = (form: URLSearchParams): boolean =>
   form.has('state') && (form.has('code') || form.has('error') || form.has('id_token'))
 
-/** Returns the form field `returnTo`, or undefined if the request has no form. */
-function returnToOf(c: Context<AppEnv>, form: URLSearchParams): string | undefined {
-  const type = c.req.header('Content-Type') ?? ''
-  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined
-  return form.get('returnTo') ?? undefined
-}
-
-export interface ProviderDeps {
-  readonly providers: readonly Provider[]
-  readonly clientOf: ClientOf
-  readonly publicOrigin: string | undefined
-}
-
-/**
- * Routes of `/_api/provider`: `/` lists the sign-in providers for everyone; `/setup` lists the data
- * to register at each provider, for callers that `requireRole` admits.
- */
-export const providerRoutes = (
-  { providers, clientOf, publicOrigin }: ProviderDeps,
-  everybody: MiddlewareHandler<AppEnv>,
-  requireRole: MiddlewareHandler<AppEnv>,
-) => {
-  const ownOrigin = createOwnOrigin(publicOrigin, clientOf)
-  return new Hono<AppEnv>()
-    .get(
-      '/',
-      describe({ summary: 'List the identity providers', responses: { 200: providerList } }),
-      everybody,
-      (c) =>
-        c.json(
-          providers.map(
-            ({ name, label }): ProviderInfo => ({ name, label, start: callbackPath(name) }),
-          ),
-          200,
-        ),
-    )
-    .get(
-      '/setup',
-      describe({
-        summary: 'List the callback URLs to register with the providers',
-        responses: { 200: providerSetupList },
-      }),
-      requireRole,
-      (c) => {
-        const origin = ownOrigin(c)
-        return c.json(
-          providers.map(({ name, label, form }) => ({
-            name,
-            label,
-            form,
-            callback: origin === undefined ? null : origin + callbackPath(name),
-          })),
-          200,
-        )
-      },
-    )
-}
-
-/**
- * Returns the origin under which the browser reaches this server: the configured origin, or a
- * loopback name of this machine. Any other `Host` is ignored because the client chooses it.
- * Undefined if neither is known.
- */
-type OwnOrigin = (c: Context<AppEnv>) => string | undefined
-
-const createOwnOrigin =
-  (publicOrigin: string | undefined, clientOf: ClientOf): OwnOrigin =>
-  (c) => {
-    const { host, secure } = clientOf(c)
-    const requestOrigin = `${secure ? 'https' : 'http'}://${host.toLowerCase()}`
-    const local = isLoopbackHost(hostName(host)) && isPlainHost(host) ? requestOrigin : undefined
-    // An untrusted proxy may also address a loopback host. The browser's `Origin` decides.
-    const isShown = local !== undefined && c.req.header('Origin') === local
-    return isShown ? local : (publicOrigin ?? local)
-  }
+/** Whether the body of a request is a form. */
+const isForm = (c: Context<AppEnv>): boolean =>
+  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(c.req.header('Content-Type') ?? '')
 
 const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -262,6 +262,54 @@ export interface SignInsTable {
   nonce: string | null
   return_to: string
   expires_at: number
+  /** Revision of the managed provider at the start; 0 for other providers. */
+  provider_revision: Generated<number>
+  /** The id of the invitation to accept. */
+  invitation: string | null
+  /** The id of the test of a provider, which makes no session. */
+  test: string | null
+}
+
+/** A provider that admins manage. */
+export interface ProvidersTable {
+  /** Primary key, ordered by code point on both engines. */
+  name: string
+  /** Store-wide revision of the last change to this row. */
+  revision: number
+  /** JSON: `ProviderSettings` and the callback form. Nothing secret. */
+  settings: string
+  /** The client secret, encrypted by the vault. */
+  secret: string
+}
+
+/** A test of a provider by an admin. */
+export interface ProviderTestsTable {
+  /** Primary key. Whoever knows it can open the test. */
+  id: string
+  provider: string
+  /** `waiting`, `started`, `passed`, `failed`. */
+  state: string
+  /** JSON: the steps so far. */
+  steps: string
+  expires_at: number
+}
+
+/** An invitation, which gives access to the first person who signs in with it. */
+export interface InvitationsTable {
+  /** Primary key. */
+  id: string
+  /** SHA-256 of the token in its URL, in hexadecimal. */
+  hash: string
+  provider: string
+  role: string
+  /** JSON array of database names; null: all. */
+  databases: string | null
+  /** The admin, who must still be one when it is accepted. */
+  creator_id: string
+  created_at: number
+  expires_at: number
+  /** When it was accepted. */
+  used_at: number | null
 }
 
 export interface TokensTable {
@@ -469,6 +517,9 @@ export interface Tables {
   people: PeopleTable
   sessions: SessionsTable
   sign_ins: SignInsTable
+  providers: ProvidersTable
+  provider_tests: ProviderTestsTable
+  invitations: InvitationsTable
   tokens: TokensTable
   audit: AuditTable
   audit_head: AuditHeadTable

@@ -1,20 +1,37 @@
-import { useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import type { Role } from '../../server/contract/access/principal.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
-import type { PeopleSearch, TokensSearch } from './access-search.ts'
+import type { PeopleSearch, ProvidersSearch, TokensSearch } from './access-search.ts'
 
 /**
- * Returns the People page's URL search and functions that navigate within it. Going back closes a
- * dialog.
+ * Returns the URL search of the People page, or of the page of a person, and functions that navigate
+ * within it. Going back closes a dialog.
  */
 export function usePeopleLocation() {
-  const search = useSearch({ from: '/access/people' })
+  const search: PeopleSearch = useSearch({ strict: false })
+  const { id } = useParams({ strict: false })
   const dialogs = useDialogNavigation()
-  const at = (next: PeopleSearch) => ({ to: '/access/people', search: next })
+  const at = (next: PeopleSearch) =>
+    id === undefined
+      ? { to: '/access/people', search: next }
+      : { to: '/access/people/$id', params: { id }, search: next }
+  const open = (next: PeopleSearch) => dialogs.open(at(next))
   return {
     search,
-    showSessions: (sessions: string) => dialogs.open(at({ sessions })),
-    confirmRole: (person: string, role: Role) => dialogs.open(at({ change: person, role })),
+    open,
+    confirmRole: (person: string, role: Role) => open({ change: person, role }),
+    close: () => dialogs.close(at({})),
+  }
+}
+
+/** Returns the URL search of the Providers page and functions that navigate within it. */
+export function useProvidersLocation() {
+  const search: ProvidersSearch = useSearch({ strict: false })
+  const dialogs = useDialogNavigation()
+  const at = (next: ProvidersSearch) => ({ to: '/access/providers', search: next })
+  return {
+    search,
+    open: (next: ProvidersSearch) => dialogs.open(at(next)),
     close: () => dialogs.close(at({})),
   }
 }

@@ -1,5 +1,6 @@
 import { createRootRoute, Link, Outlet } from '@tanstack/react-router'
 import type { Role } from '../../server/contract/access/principal.ts'
+import { WaitingBadge } from '../access/waiting-badge.tsx'
 import { useConnection } from '../api/live/live-provider.tsx'
 import { hasRole, usePresence } from '../api/session/person.ts'
 import { DocumentExports } from '../data/export/document-exports.tsx'
@@ -51,6 +52,7 @@ function Frame() {
         <Link key={to} to={to} className={navItemClass}>
           <Icon />
           {label}
+          {to === '/access' && <WaitingBadge />}
         </Link>
       ))}
       search={<SearchButton />}

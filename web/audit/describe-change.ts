@@ -145,6 +145,13 @@ const phrases: Readonly<Record<AuditAction, (row: AuditRow) => Phrase>> = {
     ...(text(after, 'role') === 'pending' ? ['and waits for a role'] : []),
   ],
   'person.role': describeRole,
+  'provider.add': ({ target }) => ['added', 'add', ...noun('provider', target)],
+  'provider.change': ({ target }) => ['changed', 'change', ...noun('provider', target)],
+  'provider.remove': ({ target }) => ['removed', 'remove', ...noun('provider', target)],
+  'provider.test': ({ target }) => ['tested', 'test', ...noun('provider', target)],
+  'invitation.create': ({ after }) => ['invited', 'invite', 'somebody', ...access(after)],
+  'invitation.delete': ({ before }) => ['deleted', 'delete', 'an invitation', ...access(before)],
+  'invitation.accept': ({ after }) => ['accepted', 'accept', 'an invitation', ...access(after)],
   'token.create': (row) => ['created', 'create', ...token(row)],
   'token.revoke': (row) => ['revoked', 'revoke', ...token(row)],
   'operator-key.renew': () => ['renewed', 'renew', 'the operator key'],
@@ -229,6 +236,11 @@ function describeRole(row: AuditRow): Phrase {
   const isLimited = list(row.after, 'databases') !== undefined
   if (isLimited) return ['limited', 'limit', who, ...databases('to', row.after)]
   return ['gave', 'give', who, 'access to every database']
+}
+
+function access(value: unknown): Part[] {
+  const role = text(value, 'role')
+  return role === undefined ? [] : [`as ${role}`, ...databases('for', value)]
 }
 
 /** Maximum number of databases that a sentence names. */

@@ -44,4 +44,11 @@ export const PUBLIC_VIEWS: readonly (View & { readonly as: 'pending' | 'anonymou
     url: () => '/_oauth2/local/auth?code=a&state=b',
     shows: heading('You are not signed in'),
   },
+  {
+    name: 'invitation: ended',
+    as: 'anonymous',
+    status: 410,
+    url: () => '/_oauth2/invitation?token=gi_none',
+    shows: heading('This invitation has ended'),
+  },
 ]

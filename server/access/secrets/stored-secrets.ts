@@ -10,7 +10,8 @@ import { findSecretKey } from './secret-files.ts'
 
 /**
  * Checks that the secret key is the one that encrypted the secrets in the store. A missing key is
- * accepted only if the store holds no provider tokens, keys of certificates or secrets of webhooks.
+ * accepted only if the store holds no provider tokens, keys of certificates, or secrets of providers and
+ * webhooks.
  *
  * @param given the key from the environment.
  * @throws Failure `unavailable` if the key is missing or differs, and the store holds any.
@@ -35,7 +36,12 @@ export async function requireSecretKey(
       .selectFrom('certificates')
       .select('secret')
       .where('secret', 'like', `${prefix}%`)
-    return (await tokens.unionAll(secrets).unionAll(keys).limit(1).executeTakeFirst()) !== undefined
+    const providers = store.db
+      .selectFrom('providers')
+      .select('secret')
+      .where('secret', 'like', `${prefix}%`)
+    const all = tokens.unionAll(secrets).unionAll(keys).unionAll(providers)
+    return (await all.limit(1).executeTakeFirst()) !== undefined
   }
   if (!(await hasSecret())) return
   const key = findSecretKey(data, given)
@@ -55,8 +61,8 @@ export async function requireSecretKey(
 }
 
 /**
- * Deletes everything that the secret key encrypts: provider tokens, sign-ins in progress,
- * certificates with their keys, and the secrets of webhooks, which pauses them. Sessions and API
+ * Deletes everything that the secret key encrypts: provider tokens, sign-ins in progress, managed
+ * providers, certificates with their keys, and the secrets of webhooks, which pauses them. Sessions and API
  * tokens stay valid.
  */
 export function discardSecrets(store: Store, record: Recorder, actor: Actor): Promise<void> {
@@ -66,6 +72,7 @@ export function discardSecrets(store: Store, record: Recorder, actor: Actor): Pr
     await trx.updateTable('sessions').set(none).execute()
     await trx.deleteFrom('sign_ins').execute()
     await trx.deleteFrom('local_provider').execute()
+    await trx.deleteFrom('providers').execute()
     await trx
       .deleteFrom('certificates')
       .where((eb) => eb.or([eb('secret', 'is not', null), eb('acme', 'is not', null)]))

@@ -6,6 +6,6 @@ import { withStore } from '../with-store.ts'
 export const run: RunCommand = async ({ config }) => {
   await withStore(config, (store) => discardSecrets(store, createRecorder(), COMMAND_LINE))
   return [
-    'Deleted the provider tokens, certificates and secrets of webhooks. Sessions and API tokens remain valid.',
+    'Deleted the provider tokens, managed providers, certificates and secrets of webhooks. Sessions and API tokens remain valid.',
   ]
 }

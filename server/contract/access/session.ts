@@ -43,9 +43,7 @@ export type SessionInfo = z.infer<typeof sessionInfo>
 
 /** A sign-in provider. `GET /_api/provider` lists them in button order. */
 const providerInfo = z.object({
-  name: z
-    .string()
-    .check(z.describe('the name in paths: github, google, facebook, oidc, oauth2, local')),
+  name: z.string().check(z.describe('the name in paths, such as github or local')),
   label: z.string().check(z.describe('the name shown to people')),
   start: z.string().check(z.describe('the URL to POST a form to, to start the sign-in')),
 })
@@ -53,24 +51,6 @@ const providerInfo = z.object({
 export const providerList = z.array(providerInfo)
 
 export type ProviderInfo = z.infer<typeof providerInfo>
-
-/** Response of `GET /_api/provider/setup`, for admins. */
-export const providerSetupList = z.array(
-  z.object({
-    name: z.string(),
-    label: z.string(),
-    form: z.enum(['csrf-in-url', 'csrf-in-url-identical', 'exact']),
-    callback: z.nullable(
-      z
-        .string()
-        .check(
-          z.describe('register this callback URL with the provider; null without --public-url'),
-        ),
-    ),
-  }),
-)
-
-export type ProviderSetupList = z.infer<typeof providerSetupList>
 
 /** Idle timeout of a session, ms: 12 h. */
 export const SESSION_IDLE = 12 * 60 * 60 * 1000

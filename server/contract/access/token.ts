@@ -4,7 +4,7 @@ import { role } from './principal.ts'
 import { scopeInput } from './scope.ts'
 
 /** Rejects line breaks and bidirectional controls, which could make a list misleading. */
-const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
+export const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
 
 /** How a request sends a token, for responses of 401. */
 export const TOKEN_HEADERS =

@@ -55,6 +55,73 @@ export const failedSignInPage = ({ status, message, start }: FailedSignIn) =>
     <p class="hint"><a href="/_console/sign-in">Back to sign-in</a> · ${status} ${STATUS_CODES[status]}</p>`,
   )
 
+/** Returns the page that ends a test of a provider. */
+export const testPage = ({ passed, message }: { passed: boolean; message: string }) =>
+  renderPage(
+    'Sign-in test',
+    LINKED_STYLE,
+    html`<h1>${passed ? 'The test passed' : 'The test failed'}</h1>
+    ${passed ? html`<p>${message}</p>` : html`<p role="alert">${message}</p>`}
+    <p class="hint">This was a test, so you are not signed in by it. Close this tab and go back to the console, which shows each step.</p>`,
+  )
+
+/** The page of an invitation, in one of its three states. */
+export interface InvitationPage {
+  /** Why it cannot be accepted. */
+  readonly ended?: string
+  /** The username of the person who has opened it and has access already. */
+  readonly signedIn?: string
+  readonly invitation?: {
+    readonly role: string
+    readonly databases: readonly string[] | null
+    readonly creator: string
+    readonly expires: string
+    /** The provider to sign in with, and the URL that the form POSTs to. */
+    readonly label: string
+    readonly action: string
+    readonly token: string
+  }
+}
+
+export function invitationPage({ ended, signedIn, invitation }: InvitationPage) {
+  if (invitation === undefined) {
+    const [title, body] =
+      signedIn === undefined
+        ? [
+            'This invitation has ended',
+            html`<p role="alert">${ended}</p><p><a href="/_console/sign-in">Go to sign-in</a></p>`,
+          ]
+        : [
+            'You already have access',
+            html`<p>You are signed in as <code>${signedIn}</code>. An invitation is for a person without access, so it was not used. To change your own access, ask an admin.</p>
+    <p><a href="/_console/">Go to the console</a></p>`,
+          ]
+    return renderPage(title, LINKED_STYLE, html`<h1>${title}</h1>${body}`)
+  }
+  const { role, databases, creator, expires, label, action, token } = invitation
+  const names = databases?.slice(0, SHOWN_DATABASES).join(', ')
+  const rest = (databases?.length ?? 0) - SHOWN_DATABASES
+  const scope =
+    names === undefined
+      ? ''
+      : html` of ${databases?.length === 1 ? 'the database' : 'the databases'} <code>${names}</code>${rest > 0 ? ` and ${rest} more` : ''}`
+  return renderPage(
+    'Invitation',
+    LINKED_STYLE,
+    html`<h1>You are invited to Gatehouse</h1>
+    <p><code>${creator}</code> invites you to this server, as ${role}${scope}. Sign in to accept.</p>
+    <form method="post" action="${action}">
+      <input type="hidden" name="invitation" value="${token}">
+      <input type="hidden" name="returnTo" value="/_console/">
+      <button>Sign in with ${label}</button>
+    </form>
+    <p class="hint">The first person who signs in here gets this access. Expires on ${expires.slice(0, 10)}.</p>`,
+  )
+}
+
+/** Number of databases that the page of an invitation names. */
+const SHOWN_DATABASES = 10
+
 export interface KeyPage {
   /** The URL that the form POSTs to. */
   readonly action: string

@@ -166,7 +166,9 @@ test('a lost secret key prevents a start until the tokens encrypted with it are 
   expect(existsSync(join(data, 'secret.key'))).toBe(false)
   const discard = [MAIN, 'secrets', 'discard', '--data', data]
   const { stdout } = await promisify(execFile)(process.execPath, discard)
-  expect(stdout).toContain('Deleted the provider tokens, certificates and secrets of webhooks.')
+  expect(stdout).toContain(
+    'Deleted the provider tokens, managed providers, certificates and secrets of webhooks.',
+  )
   const second = await startForTest({ data })
   await second.stop()
 })

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { expect } from 'vitest'
+import { invitationEnded } from '../../access/invitations.ts'
 import type { SignIn } from '../../access/sessions.ts'
 import type { AppEnv, ListenerContext } from '../../http/env.ts'
 import { createClientOf } from '../../http/guards/client-address.ts'
@@ -16,6 +17,7 @@ import { createVault } from '../../storage/vault.ts'
 import { oauth2Routes } from '../routes.ts'
 import type { createBrowser } from '../sign-in/browser.testing.ts'
 import { createPendingSignIns } from '../sign-in/pending-sign-in.ts'
+import { createProviderTests } from '../sign-in/provider-tests.ts'
 import { createSignInLimit } from '../sign-in/sign-in-limit.ts'
 import { createLocalProvider } from './local-provider.ts'
 import { localProviderRoutes } from './local-provider-routes.ts'
@@ -66,10 +68,12 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
         countProviderError: () => {},
         limit: createSignInLimit(Date.now),
         recordFailed: async () => {},
-        providers: [local.provider],
+        findProvider: (name) => (name === 'local' ? local.provider : undefined),
+        tests: createProviderTests({ store, record: async () => {}, now }),
+        invitations: { find: async () => undefined, ended: invitationEnded },
         pending: createPendingSignIns(store, vault, now),
         beginSession: async (_, signIn) => `session=${signedIn.push(signIn)}; Path=/`,
-        hasSession: async () => false,
+        sessionPerson: async () => undefined,
         clientOf,
         publicOrigin,
         fonts: undefined,

@@ -3,7 +3,7 @@ import { type ActiveUser, createOAuth2Client } from '../client.ts'
 import { isSubject, nameOf } from './identity.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
-import { type ProviderRequest, providerFailure } from './provider-failure.ts'
+import { type ProviderRequest, providerFailure, withoutQuery } from './provider-failure.ts'
 
 type EndpointConfig = Extract<ProviderConfig, { kind: 'endpoints' }>
 
@@ -23,7 +23,7 @@ export function createEndpointProvider(config: EndpointConfig): Provider {
         code_challenge_method: 'S256',
       })
     },
-    async complete({ code, iss, exchangeUri, verifier }) {
+    async complete({ code, iss, exchangeUri, verifier, trace = () => {} }) {
       // Without discovery the issuer is unknown. Accept `iss` only if its origin is that of
       // the authorization or the token endpoint.
       if (iss !== undefined && !(URL.canParse(iss) && origins.includes(new URL(iss).origin))) {
@@ -36,8 +36,10 @@ export function createEndpointProvider(config: EndpointConfig): Provider {
         const token = await client.exchangeGrantToken(code, exchangeUri, {
           code_verifier: verifier,
         })
+        trace(`POST ${withoutQuery(config.tokenEndpoint)}: accepted`)
         request.url = config.activeUserEndpoint
         const user = await client.fetchActiveUser(token.access_token)
+        trace(`GET ${withoutQuery(config.activeUserEndpoint)}: accepted`)
         return {
           provider: name,
           issuer: config.tokenEndpoint,
@@ -67,9 +69,8 @@ function subjectOf(
     const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
     if (isSubject(text)) return text
   }
-  const { origin, pathname } = new URL(activeUserEndpoint)
   throw new Failure(
     'unavailable',
-    `${label} returned no valid id from ${origin}${pathname}. It must have 1 to 255 printable ASCII characters.`,
+    `${label} returned no valid id from ${withoutQuery(activeUserEndpoint)}. It must have 1 to 255 printable ASCII characters.`,
   )
 }

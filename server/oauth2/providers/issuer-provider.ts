@@ -6,9 +6,9 @@ import { createDiscovery } from './discovery.ts'
 import { roleOfGroups } from './group-roles.ts'
 import { isSubject, nameOf } from './identity.ts'
 import { normalizeTokenResponse } from './normalize-token-response.ts'
-import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.ts'
+import type { AuthorizationResponse, Provider, ProviderDeps, Trace } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
-import { type ProviderRequest, providerFailure } from './provider-failure.ts'
+import { type ProviderRequest, providerFailure, withoutQuery } from './provider-failure.ts'
 
 /** Overrides for the local provider. */
 export interface IssuerOptions {
@@ -46,12 +46,13 @@ export function createIssuerProvider(
     signal: () => AbortSignal.timeout(10_000),
   }
   /** Returns the options of a request. Only the last request is recorded. */
-  const recording = (last: ProviderRequest): typeof http => ({
+  const recording = (last: ProviderRequest, trace: Trace = () => {}): typeof http => ({
     ...http,
     [oauth.customFetch]: async (url, init) => {
       Object.assign(last, { url, status: undefined })
       const response = await customFetch(url, init)
       last.status = response.status
+      trace(`${init.method} ${withoutQuery(url)}: ${response.status}`)
       return response
     },
   })
@@ -153,11 +154,12 @@ export function createIssuerProvider(
   const callProvider = async <T>(
     operation: (http: Http) => Promise<T>,
     callback: string,
+    trace: Trace | undefined,
     ...sent: readonly string[]
   ): Promise<T> => {
     const last: ProviderRequest = { url: issuer }
     try {
-      return await operation(recording(last))
+      return await operation(recording(last, trace))
     } catch (error) {
       const secrets = [clientSecret, basicCredentials(clientId, clientSecret), ...sent]
       throw providerFailure(config, error, last, callback, secrets)
@@ -168,31 +170,35 @@ export function createIssuerProvider(
     name,
     label,
     form,
-    authorize: ({ origin, redirectUri, state, challenge, nonce }) =>
-      callProvider(async (http) => {
-        const as = options.authEndpoint === undefined ? await server.read(http) : undefined
-        const endpoint = options.authEndpoint?.(origin) ?? as?.authorization_endpoint
-        if (endpoint === undefined) throw new Error('no authorization_endpoint was discovered')
-        const url = new URL(endpoint)
-        // Some providers return groups only with the scope of this name, others reject an unknown one.
-        const scope = as?.scopes_supported?.find((each) => each === groups?.claim)
-        const parameters = {
-          scope: scope === undefined ? 'openid profile' : `openid profile ${scope}`,
-          ...options.parameters,
-          client_id: clientId,
-          redirect_uri: redirectUri,
-          response_type: 'code',
-          state,
-          nonce,
-          code_challenge: challenge,
-          code_challenge_method: 'S256',
-        }
-        for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value)
-        return url.href
-      }, redirectUri),
+    authorize: ({ origin, redirectUri, state, challenge, nonce, trace }) =>
+      callProvider(
+        async (http) => {
+          const as = options.authEndpoint === undefined ? await server.read(http) : undefined
+          const endpoint = options.authEndpoint?.(origin) ?? as?.authorization_endpoint
+          if (endpoint === undefined) throw new Error('no authorization_endpoint was discovered')
+          const url = new URL(endpoint)
+          // Some providers return groups only with the scope of this name, others reject an unknown one.
+          const scope = as?.scopes_supported?.find((each) => each === groups?.claim)
+          const parameters = {
+            scope: scope === undefined ? 'openid profile' : `openid profile ${scope}`,
+            ...options.parameters,
+            client_id: clientId,
+            redirect_uri: redirectUri,
+            response_type: 'code',
+            state,
+            nonce,
+            code_challenge: challenge,
+            code_challenge_method: 'S256',
+          }
+          for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value)
+          return url.href
+        },
+        redirectUri,
+        trace,
+      ),
     complete: (response) => {
-      const { code, exchangeUri, verifier } = response
-      return callProvider((http) => exchange(response, http), exchangeUri, code, verifier)
+      const { code, exchangeUri, verifier, trace } = response
+      return callProvider((http) => exchange(response, http), exchangeUri, trace, code, verifier)
     },
   }
 }

@@ -1,3 +1,11 @@
+import {
+  CALLBACK_FORMS,
+  type CallbackForm,
+  isProviderUrl,
+  PROVIDER_KINDS,
+  PROVIDER_LABELS,
+  type ProviderKind,
+} from '../../contract/access/provider.ts'
 import type { OAuth2ClientOptions } from '../client.ts'
 import { type GroupRoles, parseGroupRoles } from './group-roles.ts'
 
@@ -53,20 +61,9 @@ export const presets = {
 /** Names of the presets, as in paths and settings. */
 type PresetName = keyof typeof presets
 
-/** Ways to pass the CSRF token and the callback URL to a provider. See `sign-in.ts`. */
-export const CALLBACK_FORMS = ['csrf-in-url', 'csrf-in-url-identical', 'exact'] as const
-
-export type CallbackForm = (typeof CALLBACK_FORMS)[number]
-
-/**
- * External providers that can be configured, as named in paths, in the order of the sign-in
- * buttons.
- */
-export const PROVIDER_NAMES = ['github', 'google', 'facebook', 'oidc', 'oauth2'] as const
-
 interface Registration {
   /** As in paths and usernames. */
-  readonly name: (typeof PROVIDER_NAMES)[number]
+  readonly name: string
   /** Name shown to people. */
   readonly label: string
   readonly form: CallbackForm
@@ -103,7 +100,7 @@ export interface ReadVariable {
  * @param errors receives a sentence for each error.
  */
 export function readProviders(read: ReadVariable, errors: string[]): readonly ProviderConfig[] {
-  return PROVIDER_NAMES.flatMap((name) => {
+  return PROVIDER_KINDS.flatMap((name) => {
     const before = errors.length
     const provider = readProvider(name, read, errors)
     return provider === undefined || errors.length > before ? [] : [Object.freeze(provider)]
@@ -111,7 +108,7 @@ export function readProviders(read: ReadVariable, errors: string[]): readonly Pr
 }
 
 function readProvider(
-  name: ProviderConfig['name'],
+  name: ProviderKind,
   read: ReadVariable,
   errors: string[],
 ): ProviderConfig | undefined {
@@ -134,7 +131,7 @@ function readProvider(
   }
   const common = {
     name,
-    label: variables.get('LABEL') ?? LABELS[name],
+    label: variables.get('LABEL') ?? PROVIDER_LABELS[name],
     form: readForm(`${prefix}CALLBACK`, variables.get('CALLBACK'), name, errors),
     clientId: needed('CLIENT_ID'),
     clientSecret: needed('CLIENT_SECRET', clientSecret),
@@ -157,16 +154,8 @@ function readProvider(
   }
 }
 
-const LABELS: Readonly<Record<ProviderConfig['name'], string>> = {
-  github: presets.github.label,
-  google: presets.google.label,
-  facebook: presets.facebook.label,
-  oidc: 'Single sign-on',
-  oauth2: 'OAuth 2.0',
-}
-
 /** Variables of providers without a preset, besides `CLIENT_ID` and `CLIENT_SECRET`. */
-const SUFFIXES: Readonly<Partial<Record<ProviderConfig['name'], readonly string[]>>> = {
+const SUFFIXES: Readonly<Partial<Record<ProviderKind, readonly string[]>>> = {
   oidc: ['ISSUER', 'LABEL', 'ROLE_CLAIM', 'ROLES'],
   oauth2: ['AUTH_ENDPOINT', 'TOKEN_ENDPOINT', 'ACTIVE_USER_ENDPOINT', 'LABEL', 'CALLBACK'],
 }
@@ -174,7 +163,7 @@ const SUFFIXES: Readonly<Partial<Record<ProviderConfig['name'], readonly string[
 function readForm(
   from: string,
   given: string | undefined,
-  name: ProviderConfig['name'],
+  name: ProviderKind,
   errors: string[],
 ): CallbackForm {
   const text = given ?? (name === 'oauth2' ? 'csrf-in-url' : 'exact')
@@ -187,13 +176,9 @@ function readForm(
   return form ?? 'exact'
 }
 
-/** Checks that a URL uses https, or http on loopback: client secrets and tokens are sent to it. */
+/** Checks a URL with {@link isProviderUrl}. */
 function checkUrl(from: string, text: string, errors: string[]): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const loopback =
-    url?.protocol === 'http:' && /^(?:localhost|127\.[0-9.]+|\[::1\])$/.test(url.hostname)
-  const bare = url?.username === '' && url.password === '' && url.hash === ''
-  if (url !== undefined && bare && (url.protocol === 'https:' || loopback)) return
+  if (isProviderUrl(text)) return
   errors.push(
     `${from} must be a URL that begins with https:// (http:// for this machine only), without ` +
       'credentials or a fragment.',

@@ -10,6 +10,12 @@ export const truncate = (text: string, length = 64): string =>
     .trim()
     .slice(0, length)
 
+/** Returns a URL without its query, which may hold secrets. */
+export function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
 /** Maximum length of a provider's description of an error, characters. */
 const MAX_DESCRIPTION = 200
 
@@ -70,7 +76,7 @@ export function providerFailure(
   // Errors of Gatehouse's own client contain no secrets.
   const cause = thrown instanceof OAuth2Error ? thrown : redactError(thrown, hide)
   const { error, description, status = request.status } = reported(thrown)
-  const { origin, pathname } = new URL(request.url)
+  const url = withoutQuery(request.url)
   const isChallenge = thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401
   if (isChallenge || (error !== undefined && REGISTRATION.test(error))) {
     return new Failure(
@@ -90,7 +96,7 @@ export function providerFailure(
   if (isRejected && thrown instanceof OAuth2Error && thrown.code === 'http-status') {
     return new Failure(
       'bad-parameter',
-      `${label} rejected this sign-in (status ${status} from ${origin}${pathname}).`,
+      `${label} rejected this sign-in (status ${status} from ${url}).`,
       { cause },
     )
   }
@@ -98,8 +104,8 @@ export function providerFailure(
   return new Failure(
     'unavailable',
     status === undefined
-      ? `${label} did not respond at ${origin}${pathname}: ${reason}.`
-      : `${label} returned an invalid response (status ${status} from ${origin}${pathname}): ${reason}.`,
+      ? `${label} did not respond at ${url}: ${reason}.`
+      : `${label} returned an invalid response (status ${status} from ${url}): ${reason}.`,
     { cause },
   )
 }

@@ -1,5 +1,5 @@
 import type { SignIn } from '../../access/sessions.ts'
-import type { CallbackForm } from './provider-config.ts'
+import type { CallbackForm } from '../../contract/access/provider.ts'
 
 /** Values of an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3). */
 export interface AuthorizationRequest {
@@ -10,7 +10,11 @@ export interface AuthorizationRequest {
   /** PKCE challenge by method S256. */
   readonly challenge: string
   readonly nonce: string
+  readonly trace?: Trace | undefined
 }
+
+/** Called with each request to the provider that a test shows, such as `GET <url>: 200`. */
+export type Trace = (request: string) => void
 
 /** Values of an authorization response, and the stored values it must match. */
 export interface AuthorizationResponse {
@@ -21,6 +25,7 @@ export interface AuthorizationResponse {
   readonly exchangeUri: string
   readonly verifier: string
   readonly nonce: string
+  readonly trace?: Trace | undefined
 }
 
 /** A provider for sign-in. */
@@ -28,6 +33,8 @@ export interface Provider {
   readonly name: string
   readonly label: string
   readonly form: CallbackForm
+  /** Revision of a managed provider. */
+  readonly revision?: number
   /**
    * Returns the URL to redirect the person to.
    *

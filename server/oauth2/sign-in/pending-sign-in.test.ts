@@ -13,6 +13,9 @@ const signIn: PendingSignIn = {
   verifier: 'canary-verifier',
   nonce: 'a nonce',
   returnTo: '/_console/',
+  revision: 7,
+  invitation: 'an-invitation',
+  test: null,
 }
 
 forEachEngine((engine) => {

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
+import { CALLBACK_FORMS, type CallbackForm } from '../../contract/access/provider.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { hashSecret } from '../../secret.ts'
 import { parseColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
-import { CALLBACK_FORMS, type CallbackForm } from '../providers/provider-config.ts'
 
 /** Maximum duration of a sign-in and of its cookie, seconds (docs/sign-in.md, "The flow"). */
 export const SIGN_IN_SECONDS = 300
@@ -21,6 +21,12 @@ export interface PendingSignIn {
   readonly verifier: string
   readonly nonce: string
   readonly returnTo: string
+  /** Revision of the managed provider at the start; 0 for other providers. */
+  readonly revision: number
+  /** The id of the invitation to accept. */
+  readonly invitation: string | null
+  /** The id of the test, which makes no session. */
+  readonly test: string | null
 }
 
 /** Stores the sign-ins in progress, shared by all nodes of a store. */
@@ -36,6 +42,8 @@ export interface PendingSignIns {
    * undefined if the sign-in does not exist, has expired or was started at another provider.
    */
   take(token: string, provider: string): Promise<PendingSignIn | undefined>
+  /** Returns the id of the test that a sign-in in progress belongs to. */
+  testOf(token: string, provider: string): Promise<string | null>
 }
 
 /**
@@ -61,6 +69,9 @@ export function createPendingSignIns(
         verifier: vault.encrypt(signIn.verifier, placeOf(hash)),
         nonce: signIn.nonce,
         return_to: signIn.returnTo,
+        provider_revision: signIn.revision,
+        invitation: signIn.invitation,
+        test: signIn.test,
         expires_at: now() + SIGN_IN_SECONDS * 1000,
       }
       await db
@@ -93,7 +104,20 @@ export function createPendingSignIns(
         verifier: vault.decrypt(row.verifier, placeOf(hash)),
         nonce: row.nonce,
         returnTo: row.return_to,
+        revision: row.provider_revision,
+        invitation: row.invitation,
+        test: row.test,
       }
+    },
+
+    async testOf(token, provider) {
+      const row = await db
+        .selectFrom('sign_ins')
+        .select('test')
+        .where('hash', '=', hashSecret(token))
+        .where('provider', '=', provider)
+        .executeTakeFirst()
+      return row?.test ?? null
     },
   }
 }

@@ -9,9 +9,9 @@ const PERIOD = 60_000
 
 /**
  * Counted steps: `start` is the start of a sign-in at any provider, `key` a request for the key
- * page of the local provider.
+ * page of the local provider, `invitation` a request for the page of an invitation.
  */
-export type SignInStep = 'start' | 'key'
+export type SignInStep = 'start' | 'key' | 'invitation'
 
 /**
  * Limits the sign-ins that an address starts without finishing them. Each one writes to the

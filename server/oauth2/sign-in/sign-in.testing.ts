@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
+import { invitationEnded } from '../../access/invitations.ts'
 import type { SignIn } from '../../access/sessions.ts'
 import type { AppEnv, ListenerContext } from '../../http/env.ts'
 import { createClientOf } from '../../http/guards/client-address.ts'
@@ -11,12 +12,13 @@ import type { Store } from '../../storage/store.ts'
 import type { TestEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../../storage/vault.ts'
 import type { FailedSignIn } from '../failed-sign-ins.ts'
-import { createProvider } from '../module.ts'
+import { createProvider } from '../providers/managed-providers.ts'
 import { type PlainProvider, startPlainProvider } from '../providers/plain-provider.testing.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ProviderConfig } from '../providers/provider-config.ts'
 import { type BeginSession, oauth2Routes } from '../routes.ts'
 import { createPendingSignIns } from './pending-sign-in.ts'
+import { createProviderTests } from './provider-tests.ts'
 import { createSignInLimit } from './sign-in-limit.ts'
 
 export interface SignInHarnessOptions {
@@ -52,12 +54,17 @@ export function createSignInHarness(options: SignInHarnessOptions) {
         failed.push(one)
       },
       countProviderError: () => {},
-      providers,
+      findProvider: (name) => providers.find((each) => each.name === name),
+      tests: createProviderTests({ store, record: async () => {}, now }),
+      invitations: { find: async () => undefined, ended: invitationEnded },
       pending: createPendingSignIns(store, createVault(new Uint8Array(32)), now),
       beginSession:
         options.beginSession ??
         (async (_, signIn) => `session=${signedIn.push(signIn)}; Path=/; HttpOnly`),
-      hasSession: async (c) => /(?:^|; )session=\d/.test(c.req.header('Cookie') ?? ''),
+      sessionPerson: async (c) =>
+        /(?:^|; )session=\d/.test(c.req.header('Cookie') ?? '')
+          ? { username: 'oauth2:1', role: 'viewer' }
+          : undefined,
       clientOf: createClientOf(options.trusted ?? []),
       publicOrigin,
       fonts: undefined,

@@ -3,7 +3,7 @@ import type { SignIn } from '../../access/sessions.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { createSecret } from '../../secret.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Provider, Trace } from '../providers/provider.ts'
 import { printReport, redirectAdvice } from '../providers/provider-failure.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
 
@@ -16,6 +16,10 @@ export interface Start {
   readonly token: string
   /** Tokens of earlier sign-ins in this browser that this one replaces. */
   readonly supersedes: readonly string[]
+  /** The id of the invitation to accept. */
+  readonly invitation?: string | undefined
+  /** A test instead of a sign-in. */
+  readonly test?: { readonly id: string; readonly trace: Trace } | undefined
 }
 
 /** Returns the path of a provider's start (POST) and callback (GET). */
@@ -31,7 +35,7 @@ export const callbackPath = (provider: string): string => `/_oauth2/${provider}/
 export async function startSignIn(
   provider: Provider,
   pending: PendingSignIns,
-  { token, origin, returnTo, supersedes }: Start,
+  { token, origin, returnTo, supersedes, invitation, test }: Start,
 ): Promise<string> {
   const callback = origin + callbackPath(provider.name)
   const inUrl = `${callback}?csrfToken=${token}`
@@ -43,6 +47,9 @@ export async function startSignIn(
     verifier: createSecret(),
     nonce: createSecret(),
     returnTo: returnPath(returnTo),
+    revision: provider.revision ?? 0,
+    invitation: invitation ?? null,
+    test: test?.id ?? null,
   }
   const location = await provider.authorize({
     origin,
@@ -50,6 +57,7 @@ export async function startSignIn(
     state: token,
     challenge: challengeOf(signIn.verifier),
     nonce: signIn.nonce,
+    trace: test?.trace,
   })
   await pending.keep(token, signIn, supersedes)
   return location
@@ -129,36 +137,49 @@ export class StaleSignIn extends Failure {
   }
 }
 
+/** A sign-in that is no longer in progress, and the code of its response. */
+export interface TakenSignIn extends PendingSignIn {
+  readonly code: string
+  readonly iss: string | undefined
+}
+
 /**
- * Finishes a sign-in (docs/sign-in.md, "The flow"). Returns the sign-in and the URL to redirect
- * to. Deletes the stored sign-in before it exchanges the code, so that only one of several repeated
- * or concurrent callbacks succeeds.
+ * Checks a callback, then deletes the stored sign-in and returns it, so that only one of several
+ * repeated or concurrent callbacks succeeds.
  *
  * @throws StaleSignIn; or Failure `internal` if the provider reports an error, `bad-parameter`,
  *   `unavailable`.
  */
-export async function finishSignIn(
+export async function takeSignIn(
   provider: Provider,
   pending: PendingSignIns,
   callback: Callback,
-): Promise<{ readonly signIn: SignIn; readonly location: string }> {
+): Promise<TakenSignIn> {
   for (const check of CHECKS) check({ ...callback, provider })
   const { query, cookie = '', hostCookie } = callback
-  const pendingSignIn = await pending.take(cookie, provider.name)
-  // The configuration may have changed since the start.
-  if (pendingSignIn === undefined || pendingSignIn.form !== provider.form) throw new StaleSignIn()
-  if (pendingSignIn.exchangeUri.startsWith('https:') && hostCookie !== cookie)
-    throw new StaleSignIn()
+  const taken = await pending.take(cookie, provider.name)
+  // The configuration may have changed since the start: another server must not get the code.
+  const isChanged = taken?.form !== provider.form || taken.revision !== (provider.revision ?? 0)
+  if (taken === undefined || isChanged) throw new StaleSignIn()
+  if (taken.exchangeUri.startsWith('https:') && hostCookie !== cookie) throw new StaleSignIn()
   const code = query.get('code')
   invariant(code, 'the checks reject a response without a code')
-  const signIn = await provider.complete({
-    code,
-    iss: query.get('iss') ?? undefined,
-    exchangeUri: pendingSignIn.exchangeUri,
-    verifier: pendingSignIn.verifier,
-    nonce: pendingSignIn.nonce,
-  })
-  return { signIn, location: new URL(pendingSignIn.returnTo, pendingSignIn.exchangeUri).href }
+  return { ...taken, code, iss: query.get('iss') ?? undefined }
+}
+
+/**
+ * Exchanges the code of a sign-in (docs/sign-in.md, "The flow"). Returns the person, and the URL to
+ * redirect to.
+ *
+ * @throws as {@link Provider.complete}
+ */
+export async function finishSignIn(
+  provider: Provider,
+  { code, iss, exchangeUri, verifier, nonce, returnTo }: TakenSignIn,
+  trace?: Trace,
+): Promise<{ readonly signIn: SignIn; readonly location: string }> {
+  const signIn = await provider.complete({ code, iss, exchangeUri, verifier, nonce, trace })
+  return { signIn, location: new URL(returnTo, exchangeUri).href }
 }
 
 /** Returns the S256 `code_challenge` of a verifier (RFC 7636 §4.2). */

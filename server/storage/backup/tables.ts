@@ -11,7 +11,7 @@ import { allMigrations } from '../migrations/all-migrations.ts'
 
 /**
  * Tables that are empty in every backup. Most rows belong to running nodes or browser sessions. A
- * session revoked after the backup must not become valid again with a restore.
+ * session or an invitation that ended after the backup must not become valid again with a restore.
  */
 export const TRANSIENT_TABLES: readonly string[] = [
   'index_entries',
@@ -21,6 +21,8 @@ export const TRANSIENT_TABLES: readonly string[] = [
   'node_listeners',
   'sessions',
   'sign_ins',
+  'provider_tests',
+  'invitations',
   'local_provider',
   'failures',
 ]

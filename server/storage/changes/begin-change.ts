@@ -115,6 +115,26 @@ export function requireAuthorized(
 }
 
 /**
+ * Checks that a caller is not limited to databases, and is no token that expires: otherwise the
+ * caller could give access that exceeds its own.
+ *
+ * @param what such as "change providers".
+ * @throws Failure `forbidden`
+ */
+export function requireUnlimited({ authorization }: Caller, what: string, field?: string): void {
+  if (authorization === undefined) return
+  const { by, databases, expires } = authorization
+  if (databases === null && (by === 'session' || expires === null)) return
+  throw new Failure(
+    'forbidden',
+    by === 'token'
+      ? `A token that is limited to databases or expires cannot ${what}. Sign in instead.`
+      : `Your role is limited to databases, so you cannot ${what}.`,
+    { field },
+  )
+}
+
+/**
  * Increments the store-wide revision and returns it. The row stays locked until the transaction
  * ends, so revisions follow commit order, and a rollback leaves no gap.
  */

@@ -29,6 +29,7 @@ import { acme } from './0026-acme.ts'
 import { feeds } from './0027-feeds.ts'
 import { webhooks } from './0028-webhooks.ts'
 import { auditTokens } from './0029-audit-tokens.ts'
+import { managedProviders } from './0030-managed-providers.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -65,5 +66,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0027-feeds': feeds(engine),
     '0028-webhooks': webhooks(engine),
     '0029-audit-tokens': auditTokens(engine),
+    '0030-managed-providers': managedProviders(engine),
   }
 }

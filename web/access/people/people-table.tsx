@@ -1,4 +1,5 @@
 import { Button, NativeSelect } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import {
   atLeast,
   OPERATOR,
@@ -16,20 +17,75 @@ import { personRoles } from './roles.ts'
 
 const idOf = ({ id }: Person) => id
 
+/** The name of a person, which leads to their page. */
+function PersonName({ person }: { person: Person }) {
+  const me = usePresence().person.id
+  return (
+    <span className={classes.person}>
+      <Link to="/access/people/$id" params={{ id: person.id }} className={classes.name}>
+        {nameOf(person)}
+      </Link>
+      {person.name !== null && <span className="mono meta dim">{person.username}</span>}
+      {person.id === me && <span className="meta dim">you</span>}
+    </span>
+  )
+}
+
+/** Lists people who wait for access. */
+export function WaitingTable({ people }: { people: readonly Person[] }) {
+  const { open, confirmRole } = usePeopleLocation()
+  const columns: readonly Column<Person>[] = [
+    { head: 'Person', cell: (person) => <PersonName person={person} /> },
+    {
+      head: 'First seen',
+      width: 128,
+      cell: ({ created }) => <RelativeTime time={created} tabIndex={0} />,
+    },
+    {
+      head: 'Last sign-in',
+      width: 128,
+      cell: ({ lastSignIn }) =>
+        lastSignIn === null ? 'Never' : <RelativeTime time={lastSignIn} tabIndex={0} />,
+    },
+    {
+      head: 'Decide',
+      width: 216,
+      cell: (person) => (
+        <span className={classes.actions}>
+          <Button
+            aria-label={`Give access to ${nameOf(person)}…`}
+            onClick={() => open({ give: person.id })}
+          >
+            Give access…
+          </Button>
+          <Button
+            variant="default"
+            aria-label={`Deny access to ${nameOf(person)}`}
+            onClick={() => confirmRole(person.id, 'none')}
+          >
+            Deny
+          </Button>
+        </span>
+      ),
+    },
+  ]
+  return (
+    <RecordTable
+      caption="People waiting for access"
+      records={people}
+      columns={columns}
+      idOf={idOf}
+    />
+  )
+}
+
 /** Lists people with roles and sessions. Selecting a role opens a confirmation dialog. */
 export function PeopleTable(props: { caption: string; people: readonly Person[] }) {
-  const { confirmRole, showSessions } = usePeopleLocation()
-  const me = usePresence().person.id
+  const { confirmRole } = usePeopleLocation()
   const columns: readonly Column<Person>[] = [
     {
       head: 'Person',
-      cell: (person) => (
-        <span className={classes.person}>
-          <span className={classes.name}>{nameOf(person)}</span>
-          {person.name !== null && <span className="mono meta dim">{person.username}</span>}
-          {person.id === me && <span className="meta dim">you</span>}
-        </span>
-      ),
+      cell: (person) => <PersonName person={person} />,
     },
     {
       head: 'Role',
@@ -82,20 +138,9 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
     },
     {
       head: 'Sessions',
-      width: 136,
-      cell: (person) =>
-        person.sessions === 0 ? (
-          <span className="dim">None</span>
-        ) : (
-          <Button
-            variant="subtle"
-            className={classes.sessions}
-            onClick={() => showSessions(person.id)}
-          >
-            {person.sessions} open
-            <span className="visually-hidden"> sessions of {nameOf(person)}</span>
-          </Button>
-        ),
+      width: 104,
+      cell: ({ sessions }) =>
+        sessions === 0 ? <span className="dim">None</span> : `${sessions} open`,
     },
   ]
   return (

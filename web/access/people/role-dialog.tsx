@@ -4,20 +4,28 @@ import { atLeast, type Person, type Role } from '../../../server/contract/access
 import { api, readJson } from '../../api/client.ts'
 import { nameOf, usePresence } from '../../api/session/person.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { withArticle } from '../../shared/session/role-labels.ts'
+import { roleLabels, withArticle } from '../../shared/session/role-labels.ts'
 import { showToast } from '../../shared/toast/toast.ts'
+import { ChoiceGroup } from '../../ui/form/choice-group.tsx'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { peopleQuery } from '../queries.ts'
 import { toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 import { ScopeFields } from '../scope/scope-fields.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
-import { roleDescriptions } from './roles.ts'
+import { roleDescriptions, tokenRoles } from './roles.ts'
 
 /**
  * Asks for confirmation before a role change, lists its consequences, and limits the role to
- * databases. With the current role, only the limit changes.
+ * databases. With the current role, only the limit changes. Without a role, the admin chooses one.
  */
-export function RoleDialog({ person, role }: { person: Person; role: Role }) {
+export function RoleDialog(props: { person: Person; role?: Role }) {
+  const { person } = props
+  const isChosen = props.role === undefined
+  const [choice, setChoice] = useState(
+    () => tokenRoles.find((each) => each === person.role) ?? 'viewer',
+  )
+  const role = props.role ?? choice
+  const isWaiting = person.role === 'pending'
   const { close } = usePeopleLocation()
   const me = usePresence().person.id
   const name = nameOf(person)
@@ -36,15 +44,29 @@ export function RoleDialog({ person, role }: { person: Person; role: Role }) {
     <ConfirmDialog
       title={
         removes
-          ? `Remove access of ${name}?`
-          : isSame
-            ? `Databases of ${name}`
-            : `Make ${name} ${role}?`
+          ? isWaiting
+            ? `Deny access to ${name}?`
+            : `Remove access of ${name}?`
+          : isChosen
+            ? `Access of ${name}`
+            : isSame
+              ? `Databases of ${name}`
+              : `Make ${name} ${role}?`
       }
-      keep={isSame ? 'Cancel' : keepLabel(person.role, removes)}
+      keep={isSame || isChosen ? 'Cancel' : keepLabel(person.role, removes)}
       error={change.error?.message ?? ''}
       confirm={{
-        label: removes ? 'Remove access' : isSame ? 'Change databases' : `Make ${role}`,
+        label: removes
+          ? isWaiting
+            ? 'Deny access'
+            : 'Remove access'
+          : isChosen
+            ? isWaiting
+              ? 'Give access'
+              : 'Change access'
+            : isSame
+              ? 'Change databases'
+              : `Make ${role}`,
         busy: change.isPending,
         harmless: !removes,
         // A callback of `mutate` does not run if the dialog was closed before the response.
@@ -52,7 +74,18 @@ export function RoleDialog({ person, role }: { person: Person; role: Role }) {
       }}
       onClose={close}
     >
-      {!removes && !isSame && <p>{roleDescriptions[role]}</p>}
+      {!removes && !isSame && !isChosen && <p>{roleDescriptions[role]}</p>}
+      {isChosen && (
+        <ChoiceGroup
+          label="Role"
+          inline
+          first
+          choices={tokenRoles.map((value) => ({ value, label: roleLabels[value] }))}
+          value={choice}
+          note={roleDescriptions[choice]}
+          onChange={setChoice}
+        />
+      )}
       {atLeast(role, 'viewer') && (
         <ScopeFields
           scope={scope}
@@ -72,7 +105,7 @@ export function RoleDialog({ person, role }: { person: Person; role: Role }) {
 }
 
 function keepLabel(now: Role, removes: boolean): string {
-  if (removes) return 'Keep access'
+  if (removes) return now === 'pending' ? 'Not now' : 'Keep access'
   return now === 'pending' || now === 'none' ? 'Not now' : `Keep ${now}`
 }
 

@@ -8,20 +8,18 @@ import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
-import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
 
 /** Asks for confirmation before a token is revoked. `token` is undefined if it does not exist. */
 export function RevokeTokenDialog(props: {
   token: TokenInfo | undefined
   whose: 'own' | 'everybody'
-  path: TokensPath
+  onClose: () => void
 }) {
-  const { token, whose, path } = props
+  const { token, whose, onClose: close } = props
   const [opened] = useState(Date.now)
   // Reads the tokens again when the dialog opens.
   const { dataUpdatedAt, isFetching } = useQuery(tokensQuery(whose))
   const isCurrent = dataUpdatedAt >= opened
-  const { close } = useTokensLocation(path)
   const revoke = useRevokeToken()
   if (token === undefined) {
     if (!revoke.isIdle) return null

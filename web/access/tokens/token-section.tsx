@@ -17,7 +17,7 @@ export interface TokenSectionProps {
 /** Section that lists tokens, with buttons to create and revoke them. */
 export function TokenSection({ title, whose, path }: TokenSectionProps) {
   const query = useQuery(tokensQuery(whose))
-  const { search, add, revoke } = useTokensLocation(path)
+  const { search, add, revoke, close } = useTokensLocation(path)
   return (
     <Section
       title={title}
@@ -45,7 +45,7 @@ export function TokenSection({ title, whose, path }: TokenSectionProps) {
                 key={search.revoke}
                 token={tokens.find(({ id }) => id === search.revoke)}
                 whose={whose}
-                path={path}
+                onClose={close}
               />
             )}
           </>

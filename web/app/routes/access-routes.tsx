@@ -1,5 +1,9 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { readPeopleSearch, readTokensSearch } from '../../access/access-search.ts'
+import {
+  readPeopleSearch,
+  readProvidersSearch,
+  readTokensSearch,
+} from '../../access/access-search.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 
@@ -32,6 +36,16 @@ const peopleRoute = createRoute({
   ),
 })
 
+const personRoute = createRoute({
+  getParentRoute: () => accessRoute,
+  path: '/people/$id',
+  validateSearch: readPeopleSearch,
+  component: lazyPage(
+    async () => (await import('../../access/people/person-page.tsx')).PersonPage,
+    { what: 'the person' },
+  ),
+})
+
 const tokensRoute = createRoute({
   getParentRoute: () => accessRoute,
   path: '/tokens',
@@ -56,9 +70,11 @@ const newTokenRoute = createRoute({
 const providersRoute = createRoute({
   getParentRoute: () => accessRoute,
   path: '/providers',
-  component: lazyPage(async () => (await import('../../access/providers-page.tsx')).ProvidersPage, {
-    what: 'the providers',
-  }),
+  validateSearch: readProvidersSearch,
+  component: lazyPage(
+    async () => (await import('../../access/providers/providers-page.tsx')).ProvidersPage,
+    { what: 'the providers' },
+  ),
 })
 
 const meRoute = createRoute({
@@ -82,6 +98,7 @@ export const accessRoutes = [
   accessRoute.addChildren([
     accessIndexRoute,
     peopleRoute,
+    personRoute,
     tokensRoute.addChildren([newTokenRoute]),
     providersRoute,
   ]),
