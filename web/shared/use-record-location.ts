@@ -24,7 +24,8 @@ export const readRecordSearch =
 
 /** Returns the URL search of a page of named records and functions that navigate within it. */
 export function useRecordLocation<P extends Page>(to: P) {
-  const search = useSearch({ strict: false }) as RecordSearch<P>
+  const merged: { readonly open?: string } = useSearch({ strict: false })
+  const search = merged as RecordSearch<P>
   const dialogs = useDialogNavigation()
   const at = (next: Readonly<Record<string, string>>) => ({ to, search: next })
   /** Keeps the details open below a dialog. */
