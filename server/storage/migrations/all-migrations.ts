@@ -28,6 +28,7 @@ import { certificates } from './0025-certificates.ts'
 import { acme } from './0026-acme.ts'
 import { feeds } from './0027-feeds.ts'
 import { webhooks } from './0028-webhooks.ts'
+import { trafficMinutes } from './0031-traffic-minutes.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -63,5 +64,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0026-acme': acme(),
     '0027-feeds': feeds(engine),
     '0028-webhooks': webhooks(engine),
+    '0031-traffic-minutes': trafficMinutes(engine),
   }
 }
