@@ -20,6 +20,7 @@ import {
   IconDatabase,
   IconFileText,
   IconHistory,
+  IconOverview,
   IconPlugConnected,
   IconUsers,
   IconWebhook,
@@ -33,6 +34,7 @@ import { NodeStatus } from './node-status.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [
+  { to: '/overview', label: 'Overview', Icon: IconOverview, needs: 'viewer' },
   { to: '/endpoints', label: 'Endpoints', Icon: IconPlugConnected, needs: 'viewer' },
   { to: '/certificates', label: 'Certificates', Icon: IconCertificate, needs: 'operator' },
   { to: '/databases', label: 'Databases', Icon: IconDatabase, needs: 'viewer' },
@@ -96,7 +98,7 @@ function NoSuchPage() {
   return (
     <>
       <h1>Page not found</h1>
-      <Notice action={<Link to="/endpoints">Go to Endpoints</Link>}>
+      <Notice action={<Link to="/overview">Go to Overview</Link>}>
         The address may be mistyped, or come from another version of the console.
       </Notice>
     </>

@@ -8,13 +8,14 @@ import { certificateRoutes } from './routes/certificate-routes.tsx'
 import { databaseRoutes } from './routes/database-routes.tsx'
 import { documentRoutes } from './routes/document-routes.tsx'
 import { endpointRoutes } from './routes/endpoint-routes.tsx'
+import { overviewRoute } from './routes/overview-routes.tsx'
 import { webhookRoutes } from './routes/webhook-routes.tsx'
 
 const indexRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/endpoints' })
+    throw redirect({ to: '/overview' })
   },
 })
 
@@ -24,6 +25,7 @@ export const router = createRouter({
   defaultErrorComponent: () => <LazyFailure />,
   routeTree: rootRoute.addChildren([
     indexRoute,
+    overviewRoute,
     ...endpointRoutes,
     ...certificateRoutes,
     ...databaseRoutes,

@@ -21,10 +21,10 @@ export function GlobalKeys() {
   useKeys('anywhere', {
     keys: () => toggle('keys'),
     filter: focusFilter,
+    'go-overview': go('/overview'),
     'go-endpoints': go('/endpoints'),
     ...(mayCertify && { 'go-certificates': go('/certificates') }),
     'go-databases': go('/databases'),
-    'go-documents': go('/documents'),
     ...(mayCall && { 'go-webhooks': go('/webhooks') }),
     ...(mayAccess && { 'go-access': go('/access') }),
     'go-activity': go('/activity'),

@@ -136,6 +136,12 @@ export const IconMapPin = createIcon(
 export const IconMoon = createIcon(
   'M12 3c.132 0 .263 0 .393 0a7.5 7.5 0 0 0 7.92 12.446a9 9 0 1 1 -8.313 -12.454l0 .008',
 )
+export const IconOverview = createIcon(
+  'M4 4h6v8h-6z',
+  'M4 16h6v4h-6z',
+  'M14 12h6v8h-6z',
+  'M14 4h6v4h-6z',
+)
 export const IconPencil = createIcon(
   'M4 20h4l10.5 -10.5a2.828 2.828 0 1 0 -4 -4l-10.5 10.5v4',
   'M13.5 6.5l4 4',

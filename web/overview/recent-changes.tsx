@@ -1,0 +1,29 @@
+import type { AuditRow } from '../../server/contract/audit.ts'
+import { labelOfRow } from '../audit/action-labels.ts'
+import { RelativeTime } from '../ui/text/relative-time.tsx'
+import classes from './overview.module.css'
+
+/** Lists the last changes. */
+export function RecentChanges({ rows }: { rows: readonly AuditRow[] }) {
+  if (rows.length === 0) return <p className={classes.quiet}>No changes yet.</p>
+  return (
+    <ul className={classes.changes}>
+      {rows.map((row) => (
+        <li key={row.seq}>
+          <div className={classes.what}>
+            <p>
+              {labelOfRow(row)}
+              {row.outcome === 'refused' && ' (rejected)'}{' '}
+              <span className="mono">{row.target}</span>
+            </p>
+            <p className="meta dim">
+              <span className="mono">{row.actor}</span>
+              {row.by === 'token' && ' by token'}
+            </p>
+          </div>
+          <RelativeTime time={row.at} tabIndex={0} />
+        </li>
+      ))}
+    </ul>
+  )
+}
