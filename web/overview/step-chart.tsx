@@ -69,6 +69,7 @@ export function StepChart({ label, lines, at, words, scale, onMove }: StepChartP
             // A single step between gaps is as wide as half a step.
             const path = `M${points.join('L')}${points.length === 1 ? 'h.5' : ''}`
             return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a chart stay the same
               <g key={`${index} ${from}`} data-line={index}>
                 {index === 0 && <path className={classes.area} d={`${path}V${HEIGHT}H${from}Z`} />}
                 <path className={classes.line} d={path} vectorEffect="non-scaling-stroke" />
