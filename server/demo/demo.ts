@@ -75,7 +75,7 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   await assignRoles(call)
   const tokens = await createTokens(call)
   const busy = targets.slice(0, BUSY_ENDPOINTS).map(({ url }) => url.replace('http:', 'tcp:'))
-  await storeSampleTraffic(flags.data, busy)
+  await storeSampleTraffic(flags.data, busy, node.addresses.length)
 
   deps.onReady({ console: `${console}/_console/`, operatorKey: node.operatorKey.read() })
   await runClients(targets, collections, tokens, stopping, (status) => {

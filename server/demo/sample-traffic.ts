@@ -11,10 +11,12 @@ const PART = 400
  * with a minute of failures.
  *
  * @param endpoints canonical addresses, the busiest first.
+ * @param open number of endpoints that listened.
  */
 export async function storeSampleTraffic(
   data: string,
   endpoints: readonly string[],
+  open: number,
 ): Promise<void> {
   const store = await openStore({ data }, 'tool')
   try {
@@ -26,8 +28,11 @@ export async function storeSampleTraffic(
         for (const [at, count] of counts.entries()) total[at] = (total[at] ?? 0) + count
         return { endpoint, minute, node: 'demo', counts: JSON.stringify(counts), open: 0 }
       })
-      const open = endpoints.length - (minute % 331 < 9 ? 1 : 0)
-      return [{ endpoint: '', minute, node: 'demo', counts: JSON.stringify(total), open }, ...each]
+      const opened = open - (minute % 331 < 9 ? 1 : 0)
+      return [
+        { endpoint: '', minute, node: 'demo', counts: JSON.stringify(total), open: opened },
+        ...each,
+      ]
     })
     await store.change(async (trx) => {
       for (let at = 0; at < rows.length; at += PART) {
@@ -43,12 +48,19 @@ export async function storeSampleTraffic(
 /** Returns what an endpoint counted in a minute, in the order of `Traffic.takeCounts`. */
 function countsOf(minute: number, rank: number): number[] {
   const daytime = (1 + Math.sin(((minute % DAY) / DAY - 0.25) * 2 * Math.PI)) / 2
-  const ripple = 1 + Math.sin(minute / 7 + rank) / 6 + Math.sin(minute * 1.7 + rank) / 12
-  const requests = Math.round(((1_000 + 5_000 * daytime) * ripple) / (rank + 1))
+  const ripple = 0.8 + noise(minute + rank) / 4 + noise(Math.floor(minute / 20) + rank) / 6
+  const requests = Math.round(((600 + 3_200 * daytime) * ripple) / (rank + 1))
   const isBad = minute % 377 < 4
-  const rejected = Math.round(requests * (0.03 + Math.sin(minute / 50) / 60))
+  const rejected = Math.round(requests * (0.05 + noise(minute) / 25))
   const failed = isBad ? Math.round(requests / 25) : 0
-  const shares = [0.05, 0.25, 0.4, 0.18, 0.06, 0.03, 0.02, isBad ? 0.08 : 0.01]
+  const slow = noise(minute * 3) / 20
+  const shares = [0.05, 0.25, 0.4, 0.18 - slow, 0.06, 0.03 + slow, 0.02, isBad ? 0.08 : 0.01]
   const durations = DURATION_BOUNDS.map((_, at) => Math.round(requests * (shares[at] ?? 0)))
   return [requests, rejected, failed, ...durations, 0]
+}
+
+/** Returns a number from 0 to 1 that looks random, the same for the same seed. */
+const noise = (seed: number): number => {
+  const value = Math.sin(seed * 12.9898) * 43_758.5453
+  return value - Math.floor(value)
 }

@@ -130,7 +130,7 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
     async function signIn(role: Role, scope: string): Promise<string> {
       const secret = await app.access.signIn(
         {
-          ...{ provider: 'x', issuer: 'x', subject: role, name: null },
+          ...{ provider: 'x', issuer: 'x', subject: `a ${role}`, name: null },
           ...{ accessToken: 'x', operatorKey: null },
         },
         { address: null, userAgent: null },
@@ -138,7 +138,7 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
       await app.store.db
         .updateTable('people')
         .set({ role, databases: JSON.stringify([scope]) })
-        .where('subject', '=', role)
+        .where('subject', '=', `a ${role}`)
         .execute()
       app.access.sync()
       return `gatehouse_test=${secret}`
@@ -164,7 +164,7 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
         'webhook-paused hook',
         'database-missing gone',
         'database-missing lost',
-        'person-waiting x:pending',
+        'person-waiting x:a pending',
         expect.stringMatching(/^token-expires .*\/soon$/),
       ])
     expect(await found('viewer')).toEqual([])

@@ -1,4 +1,6 @@
-import { createRootRoute, Link, Outlet } from '@tanstack/react-router'
+import { UnstyledButton } from '@mantine/core'
+import { createRootRoute, Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { Role } from '../../server/contract/access/principal.ts'
 import { useConnection } from '../api/live/live-provider.tsx'
 import { hasRole, usePresence } from '../api/session/person.ts'
@@ -18,6 +20,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import {
   IconCertificate,
   IconDatabase,
+  IconDots,
   IconFileText,
   IconHistory,
   IconOverview,
@@ -28,8 +31,10 @@ import {
 import { navItemClass, Shell } from '../ui/layout/shell.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { FloatingBars } from '../ui/overlay/floating-bars.tsx'
+import { useEscape } from '../ui/overlay/use-escape.ts'
 import { ConnectionBanner, StoreBanner } from './banners.tsx'
 import { ConnectionStatus } from './connection-status.tsx'
+import moreClasses from './more-pages.module.css'
 import { NodeStatus } from './node-status.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
@@ -44,6 +49,56 @@ const pages = [
   { to: '/activity', label: 'Activity', Icon: IconHistory, needs: 'viewer' },
 ] as const satisfies readonly { needs: Role; [more: string]: unknown }[]
 
+/** Number of items in the bar at the bottom of a phone. */
+const BAR = 5
+
+const MORE = 'more-pages'
+
+/** The last item of the bar at the bottom of a phone, with a list of the pages that don't fit. */
+function MorePages({ pages: rest }: { pages: readonly (typeof pages)[number][] }) {
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const [openAt, setOpenAt] = useState<string>()
+  const isOpen = openAt === path
+  useEscape('dialog', isOpen ? () => setOpenAt(undefined) : undefined)
+  const isCurrent = rest.some(({ to }) => path.startsWith(to))
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it closes when the focus leaves it
+    <div
+      className={moreClasses.more}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) setOpenAt(undefined)
+      }}
+    >
+      <UnstyledButton
+        className={`${navItemClass} ${moreClasses.button}`}
+        data-current={isCurrent || undefined}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? MORE : undefined}
+        onClick={({ currentTarget }) => {
+          // Some browsers don't focus a clicked button, and the list closes on blur.
+          currentTarget.focus()
+          setOpenAt(isOpen ? undefined : path)
+        }}
+      >
+        <IconDots />
+        More
+      </UnstyledButton>
+      {isOpen && (
+        <ul id={MORE} className={moreClasses.list}>
+          {rest.map(({ to, label, Icon }) => (
+            <li key={to}>
+              <Link to={to} className={moreClasses.page}>
+                <Icon />
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
 /** The frame of every page: navigation, search, banners, and what can open over any page. */
 function Frame() {
   const lost = useConnection().state === 'lost'
@@ -51,12 +106,17 @@ function Frame() {
   const offered = pages.filter(({ needs }) => hasRole(person, needs))
   return (
     <Shell
-      nav={offered.map(({ to, label, Icon }) => (
-        <Link key={to} to={to} className={navItemClass}>
-          <Icon />
-          {label}
-        </Link>
-      ))}
+      nav={
+        <>
+          {offered.map(({ to, label, Icon }) => (
+            <Link key={to} to={to} className={navItemClass}>
+              <Icon />
+              {label}
+            </Link>
+          ))}
+          {offered.length > BAR && <MorePages pages={offered.slice(BAR - 1)} />}
+        </>
+      }
       search={<SearchButton />}
       status={
         <>

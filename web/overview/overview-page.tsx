@@ -47,16 +47,20 @@ export function OverviewPage() {
         {(data) => <TrafficTiles traffic={data} range={range} />}
       </QueryResult>
       <div className={classes.columns}>
-        <Section title="Needs attention" count={count || undefined}>
-          <QueryResult query={attention} what="what needs attention">
-            {(items) => <AttentionList items={items} />}
-          </QueryResult>
-        </Section>
-        <Section title="Recent changes" action={<Link to="/activity">All activity</Link>}>
-          <QueryResult query={changes} what="the changes">
-            {(rows) => <RecentChanges rows={rows} />}
-          </QueryResult>
-        </Section>
+        <div>
+          <Section title="Needs attention" count={count || undefined}>
+            <QueryResult query={attention} what="what needs attention">
+              {(items) => <AttentionList items={items} />}
+            </QueryResult>
+          </Section>
+        </div>
+        <div>
+          <Section title="Recent changes" action={<Link to="/activity">All activity</Link>}>
+            <QueryResult query={changes} what="the changes">
+              {(rows) => <RecentChanges rows={rows} />}
+            </QueryResult>
+          </Section>
+        </div>
       </div>
     </div>
   )

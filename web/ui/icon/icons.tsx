@@ -124,6 +124,11 @@ export const IconGripVertical = createIcon(
   'M14 19a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
 )
 export const IconHistory = createIcon('M12 8l0 4l2 2', 'M3.05 11a9 9 0 1 1 .5 4m-.5 5v-5h5')
+export const IconInfo = createIcon(
+  'M3 12a9 9 0 1 0 18 0a9 9 0 1 0 -18 0',
+  'M12 9h.01',
+  'M11 12h1v4h1',
+)
 export const IconLogout = createIcon(
   'M14 8v-2a2 2 0 0 0 -2 -2h-7a2 2 0 0 0 -2 2v12a2 2 0 0 0 2 2h7a2 2 0 0 0 2 -2v-2',
   'M9 12h12l-3 -3',
