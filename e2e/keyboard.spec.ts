@@ -103,6 +103,8 @@ freshTest(
     const go = (letter: string) => pressSequence(page, 'g', letter)
 
     await go('o')
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+    await enter(page, page.getByRole('link', { name: 'Documents', exact: true }))
     await enter(page, page.getByRole('link', { name: 'blog', exact: true }))
     await enter(page, page.getByRole('link', { name: 'articles', exact: true }))
     await enter(page, page.getByRole('link', { name: 'one', exact: true }))

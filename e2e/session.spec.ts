@@ -242,6 +242,8 @@ test('The second click of a double-click does not end the next session', async (
 /** Limits of the first view with an empty browser cache. With gzip, 173 kB of Brotli are 200 kB. */
 const MOST_SCRIPTS = 15
 const MOST_SCRIPT_BYTES = 173_000
+/** The same for the overview: 175 kB with gzip. */
+const MOST_OVERVIEW_BYTES = 151_000
 /** The same for any other page, before an editor opens. */
 const MOST_PAGE_SCRIPTS = 20
 const MOST_PAGE_BYTES = 250_000
@@ -289,6 +291,29 @@ test('The first view paints a skeleton immediately, loads few scripts and sends 
   for (const what of ['session', 'endpoint', 'listener', 'database', 'node']) {
     expect(reads).toContain(`/_db/_system/_api/${what}`)
   }
+  await fresh.close()
+})
+
+test('The overview loads few scripts, and not the table of endpoints', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/me')
+  const fresh = await page
+    .context()
+    .browser()
+    ?.newContext({ baseURL: gatehouse.url, storageState: await page.context().storageState() })
+  const first = await fresh?.newPage()
+  if (fresh === undefined || first === undefined) throw new Error('the browser has closed')
+  const loaded = await watchFirstView(first)
+  await first.goto('/_console/')
+  await expect(first.getByRole('region', { name: 'Needs attention' })).toContainText('Nothing')
+  await expect(first.getByText('Live', { exact: true })).toBeVisible()
+  const { count, bytes } = loaded.scripts()
+  expect(count).toBeLessThanOrEqual(MOST_SCRIPTS)
+  expect(bytes).toBeLessThanOrEqual(MOST_OVERVIEW_BYTES)
+  const reads = loaded.reads().filter((read) => !/health/.test(read))
+  expect(reads).toEqual([...new Set(reads)])
   await fresh.close()
 })
 
