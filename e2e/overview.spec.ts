@@ -1,4 +1,5 @@
 import { addBlog } from './support/add-blog.ts'
+import { expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
 import { pressSequence } from './support/page/press-sequence.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
@@ -35,6 +36,7 @@ test('An operator starts with the overview, and solves there what needs attentio
   await expect(page).toHaveURL(/range=24h/)
   await page.getByText('Show as a table').click()
   await expect(page.getByRole('table').getByRole('row')).toHaveCount(145)
+  await expectAccessibleInBothThemes(page)
 
   await page.getByRole('main').focus()
   await pressSequence(page, 'g', 'e')
@@ -56,6 +58,7 @@ test('On a phone, the bar has four pages and More', async ({ page, gatehouse }) 
   const more = bar.getByRole('button', { name: 'More' })
   await more.click()
   await expect(bar.getByRole('link', { name: 'Activity' })).toBeVisible()
+  await expectAccessibleInBothThemes(page)
   await page.keyboard.press('Escape')
   await expect(bar.getByRole('link', { name: 'Activity' })).toBeHidden()
   await more.click()
@@ -74,6 +77,7 @@ test('The account menu has the theme, the shortcuts and what Gatehouse runs', as
   await page.getByRole('menuitemradio', { name: 'Dark' }).click()
   await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', 'dark')
   await expect(page.getByRole('menuitemradio', { name: 'Dark' })).toBeChecked()
+  await expectAccessibleInBothThemes(page)
   await page.getByRole('menuitem', { name: 'About Gatehouse' }).click()
   const about = page.getByRole('dialog', { name: 'About Gatehouse' })
   await expect(about).toContainText('SQLite')

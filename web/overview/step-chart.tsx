@@ -78,6 +78,9 @@ export function StepChart({ label, lines, at, words, scale, onMove }: StepChartP
           }),
         )}
       </svg>
+      {lines.every((line) => line.every((figure) => figure === null)) && (
+        <p className={classes.none}>No samples yet: there is one each minute</p>
+      )}
       {at !== undefined && (
         <div className={classes.crosshair} style={{ left: `${(at / Math.max(1, last)) * 100}%` }}>
           {marked?.map(

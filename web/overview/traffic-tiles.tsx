@@ -23,7 +23,10 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
   const failed = shareOf('failed')
   const others = SEVERITY.filter((state) => state !== 'listening' && endpoints[state])
   const chart = { at: marked, onMove: setAt }
-  const highest = (line: Figures) => Math.max(0, ...line.map((figure) => figure ?? 0))
+  const peakOf = (line: Figures) => {
+    const known = line.filter((figure) => figure !== null)
+    return known.length === 0 ? null : Math.max(...known)
+  }
   return (
     <>
       <div className={classes.tiles}>
@@ -57,7 +60,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.rate(rate)}
           unit="per second"
-          detail={`Peak ${format.rate(highest(figures.rate))}`}
+          detail={`Peak ${format.rate(peakOf(figures.rate))}`}
           label="Requests per second"
           lines={[figures.rate]}
           scale={1}
@@ -89,7 +92,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.seconds(latency)}
           unit="p95"
-          detail={`Peak ${format.seconds(highest(figures.latency))}`}
+          detail={`Peak ${format.seconds(peakOf(figures.latency))}`}
           label="95th percentile of the latency"
           lines={[figures.latency]}
           scale={0.001}
