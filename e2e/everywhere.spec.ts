@@ -152,8 +152,11 @@ test('Forced colors keep selection, current page and focus visible', async ({ pa
   const main = page.getByRole('navigation', { name: 'Main' })
   expect(await colors(main.getByRole('link', { name: 'Endpoints' }))).toMatchObject(filled)
   expect(await colors(main.getByRole('link', { name: 'Activity' }))).not.toMatchObject(filled)
-  expect(await colors(page.locator('label:has([name="theme"]:checked)'))).toMatchObject(filled)
-  expect(await colors(page.locator('label:has([value="dark"])'))).not.toMatchObject(filled)
+  await page.getByRole('button', { name: 'account menu' }).click()
+  const theme = (name: string) => page.getByRole('menuitemradio', { name })
+  expect(await colors(theme('System'))).toMatchObject(filled)
+  expect(await colors(theme('Dark'))).not.toMatchObject(filled)
+  await page.keyboard.press('Escape')
   expect(await colors(page.locator('main button[aria-pressed="true"]'))).toMatchObject(filled)
 
   await row(sample.mapped).focus()

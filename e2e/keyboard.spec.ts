@@ -33,9 +33,8 @@ test.beforeEach(async ({ page }) => {
 
 /** Signs in with the operator key, using the keyboard only. */
 async function signIn(page: Page, key: string): Promise<void> {
-  await page.goto('/_console/')
-  await enter(page, page.getByRole('button', { name: 'Sign in with the operator key' }))
-  await tabTo(page, page.getByLabel('Operator key'))
+  await page.goto('/_console/endpoints')
+  await expect(page.getByLabel('Operator key')).toBeFocused()
   await page.keyboard.type(key)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
@@ -103,6 +102,8 @@ freshTest(
     await gatehouse.signIn(page, consolePath)
     const go = (letter: string) => pressSequence(page, 'g', letter)
 
+    await go('o')
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
     await go('d')
     await enter(page, page.getByRole('rowheader').getByRole('link', { name: 'blog', exact: true }))
     await enter(

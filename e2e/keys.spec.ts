@@ -11,7 +11,7 @@ test('The shortcuts dialog opens with ? and closes with Esc or by going back', a
   await main.focus()
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-  await expect(keys.getByText('Go to Data')).toBeVisible()
+  await expect(keys.getByText('Go to Overview')).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(keys).toBeHidden()
   await expect(main).toBeFocused()

@@ -80,6 +80,7 @@ for (const role of ['viewer', 'operator'] as const) {
       await expect(page.getByRole('menuitem')).toHaveText(menu)
       await page.keyboard.press('Escape')
       await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link')).toHaveText([
+        'Overview',
         'Endpoints',
         ...(role === 'operator' ? ['Certificates'] : []),
         'Data',

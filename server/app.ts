@@ -37,6 +37,7 @@ import type { JobsModule } from './jobs/module.ts'
 import type { ChangeSync } from './nodes/change-sync.ts'
 import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
+import type { OverviewModule } from './overview/module.ts'
 import type { PolicyModule } from './policy/module.ts'
 import type { FindRoute } from './policy/routes.ts'
 import { hideSecrets } from './requests/ended-request.ts'
@@ -60,6 +61,7 @@ export interface AppModules {
   readonly jobs: JobsModule
   readonly nodes: NodesModule
   readonly oauth2: OAuth2Module
+  readonly overview: OverviewModule
   readonly policy: PolicyModule
   readonly requests: RequestsModule
   readonly schemas: SchemasModule
@@ -107,6 +109,8 @@ export function createApp(modules: AppModules) {
     .route('/_api/endpoint-change', endpoints.changeRoutes)
     .route('/_api/listener', endpoints.listenerRoutes)
     .route('/_api/request', modules.requests.routes)
+    .route('/_api/traffic', modules.overview.trafficRoutes)
+    .route('/_api/attention', modules.overview.attentionRoutes)
     .route('/_api/address', endpoints.addressRoutes)
     .route('/_api/endpoint-check', endpoints.checkRoutes)
     .route('/_api/policy', modules.policy.routes)

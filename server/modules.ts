@@ -35,6 +35,7 @@ import { createJobsModule } from './jobs/module.ts'
 import { type ChangeSync, createChangeSync } from './nodes/change-sync.ts'
 import { createNodesModule } from './nodes/module.ts'
 import { createOAuth2Module } from './oauth2/module.ts'
+import { createOverviewModule } from './overview/module.ts'
 import { createPolicyModule } from './policy/module.ts'
 import { type AccessLogOutput, createRequestsModule } from './requests/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
@@ -307,6 +308,11 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     }),
   )
   endpoints.onRefusal(requests.recordRefusal)
+  const overview = createOverviewModule({
+    ...{ store, endpoints, nodes, certificates, http, requireRole, logError },
+    data: config.data,
+    databaseExists: databases.has,
+  })
   return {
     http,
     access,
@@ -329,6 +335,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     logError,
     hub: events,
     events: eventStreams,
+    overview,
     requests,
     webhooks,
     consoleFolder,

@@ -136,7 +136,7 @@ async function open(
   const keep = fingerprint(operatorKey.read())
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
   const { certificates, changes, documents, endpoints, engine, feed } = modules
-  const { health, indexes, jobs, nodes, oauth2, policy, webhooks } = modules
+  const { health, indexes, jobs, nodes, oauth2, overview, policy, webhooks } = modules
   const handler = nodeHandler(createApp(modules).fetch, engine.ownerOf)
   engine.onRequest(certificates.answerFirst(handler))
 
@@ -164,6 +164,7 @@ async function open(
   for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   stack.defer(policy.watch())
   stack.defer(endpoints.sampleTraffic())
+  stack.defer(overview.start())
   readiness.reason = null
   documents.purge()
   for (const wake of wakes) wake()

@@ -7,6 +7,9 @@ const [CONSOLE, SIGN_IN] = ['index.html', 'sign-in.html']
 /** The entries of the build. */
 export const PAGES = [CONSOLE, SIGN_IN]
 
+/** Code that pages of several nouns share, without the form library and Mantine. */
+const SHARED = /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))/
+
 const tags: Rolldown.CodeSplittingGroup['tags'] = ['$initial']
 
 /**
@@ -19,6 +22,26 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 3 },
   { name: nameIfUsedBy('shared', CONSOLE, SIGN_IN), debugName: 'shared', tags, priority: 2 },
   { name: nameIfUsedBy('first-view', CONSOLE), debugName: 'first-view', tags, priority: 1 },
+  // What the overview and the table of endpoints need, so that neither page loads the controls of
+  // the other pages.
+  {
+    name: nameIfUsedBy('basics', 'overview-page.tsx'),
+    debugName: 'basics',
+    test: SHARED,
+    priority: 1,
+  },
+  {
+    name: nameIfUsedBy('table', 'endpoints-page.tsx'),
+    debugName: 'table',
+    test: SHARED,
+    priority: 1,
+  },
+  {
+    name: nameIfUsedBy('endpoints-table', 'endpoints-page.tsx'),
+    debugName: 'endpoints-table',
+    test: /\/web\/endpoints\//,
+    priority: 1,
+  },
   // The other pages: their controls, which need neither the form library nor the editors, and what
   // the pages of documents share.
   {

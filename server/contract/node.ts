@@ -10,6 +10,8 @@ const nodeStatus = z.object({
       z.describe('silent if it has neither sent a heartbeat lately nor reported that it stops'),
     ),
   seen: z.string().check(z.describe('time of its last heartbeat, ISO 8601, UTC')),
+  started: z.optional(z.string().check(z.describe('only of the own node: when it started'))),
+  store: z.optional(z.enum(['sqlite', 'postgres']).check(z.describe('only of the own node'))),
 })
 
 export type NodeStatus = z.infer<typeof nodeStatus>

@@ -10,9 +10,13 @@ import {
   sampleCollections,
   sampleEndpoints,
 } from './sample-data.ts'
+import { storeSampleTraffic } from './sample-traffic.ts'
 
 /** The first port that a demo tries. */
 const FIRST_PORT = 8_529
+
+/** Number of endpoints with a day of samples. */
+const BUSY_ENDPOINTS = 6
 
 const collections = sampleCollections()
 
@@ -70,6 +74,8 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   for (const person of Object.keys(PEOPLE)) await signIn(console, person)
   await assignRoles(call)
   const tokens = await createTokens(call)
+  const busy = targets.slice(0, BUSY_ENDPOINTS).map(({ url }) => url.replace('http:', 'tcp:'))
+  await storeSampleTraffic(flags.data, busy, node.addresses.length)
 
   deps.onReady({ console: `${console}/_console/`, operatorKey: node.operatorKey.read() })
   await runClients(targets, collections, tokens, stopping, (status) => {

@@ -97,6 +97,8 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     /** The metrics of the node. Other modules register theirs here. */
     metrics: metrics.registry,
     sync: registry.sync,
+    list: registry.list,
+    listeners: registry.listeners,
     mappingOf: registry.mappingOf,
     storedPolicies: registry.storedPolicies,
     /** Sets what is called for each connection that a policy refuses. */

@@ -47,6 +47,8 @@ export class Traffic {
   #sampledRequests = 0
   /** The counters at the end of each period of the last minute, oldest first. */
   readonly #minute: LastMinute[] = []
+  /** What {@link takeCounts} has returned so far. */
+  #taken: readonly number[] = []
 
   /**
    * Counts one answered request. `milliseconds` is the time from its parsed head to its response
@@ -104,6 +106,19 @@ export class Traffic {
       rejected: rejected - before.rejected,
       failed: failed - before.failed,
     }
+  }
+
+  /**
+   * Returns what was counted since the last call: requests, rejected and failed ones, then those of
+   * each bucket of {@link durations}. Undefined if there were none.
+   */
+  takeCounts(): number[] | undefined {
+    const taken = this.#taken
+    if (this.requests === (taken[0] ?? 0)) return undefined
+    const { requests, rejected, failed } = this.#counted
+    const counts = [requests, rejected, failed, ...this.durations.buckets]
+    this.#taken = counts
+    return counts.map((count, at) => count - (taken[at] ?? 0))
   }
 
   get #counted(): LastMinute {

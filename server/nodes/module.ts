@@ -51,7 +51,12 @@ export function createNodesModule({ store, name, events, requireRole, onError }:
   return {
     name,
     nodes,
-    routes: nodeRoutes({ node: name, others: () => nodes?.peers.nodes() ?? [], requireRole }),
+    routes: nodeRoutes({
+      node: name,
+      store: store.engine,
+      others: () => nodes?.peers.nodes() ?? [],
+      requireRole,
+    }),
     /** Returns the listeners of the other nodes. */
     listeners: () => nodes?.peers.listeners() ?? [],
     /** Returns the current time of the database clock, ms since 1970; the same on all nodes. */

@@ -484,6 +484,19 @@ export interface WebhookDeliveriesTable {
   outcome: string
 }
 
+/** What a node counted in a minute. Deleted after 24 h. */
+export interface TrafficMinutesTable {
+  /** The canonical address; empty: all endpoints. */
+  endpoint: string
+  /** Minutes since 1970. */
+  minute: number
+  node: string
+  /** JSON: an array of numbers, `Traffic.takeCounts`. */
+  counts: string
+  /** Of all endpoints: how many listened when the minute ended. */
+  open: number
+}
+
 /** Named values of the store, such as the id of this installation. */
 export interface SettingsTable {
   name: string
@@ -513,6 +526,7 @@ export interface Tables {
   webhooks: WebhooksTable
   webhook_positions: WebhookPositionsTable
   webhook_deliveries: WebhookDeliveriesTable
+  traffic_minutes: TrafficMinutesTable
   counters: CountersTable
   people: PeopleTable
   sessions: SessionsTable

@@ -1,11 +1,9 @@
-import { useMantineColorScheme } from '@mantine/core'
 import { Outlet } from '@tanstack/react-router'
 import { useId } from 'react'
 import { nameOf, usePresence } from '../api/session/person.ts'
 import { setCharacterKeys, useCharacterKeys } from '../shared/keys/character-keys.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { roleLabels } from '../shared/session/role-labels.ts'
-import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { Section } from '../ui/layout/section.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
@@ -40,28 +38,14 @@ export function MePage() {
   )
 }
 
-const themes = [
-  { value: 'auto', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-] as const
-
-/** The person's preferences in this browser: the theme and single-character shortcuts. */
+/** The person's preferences in this browser: single-character shortcuts. */
 function Preferences() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
   const characters = useCharacterKeys()
   const { open } = useLayer()
   const id = useId()
   return (
     <Section title="Preferences" note="Saved in this browser.">
       <div className={classes.preferences}>
-        <ChoiceGroup
-          label="Theme"
-          inline
-          choices={themes}
-          value={colorScheme}
-          onChange={setColorScheme}
-        />
         <div>
           <label className={classes.switch}>
             <input

@@ -7,13 +7,14 @@ import { activityRoutes } from './routes/activity-routes.tsx'
 import { certificateRoutes } from './routes/certificate-routes.tsx'
 import { dataRoutes } from './routes/data-routes.tsx'
 import { endpointRoutes } from './routes/endpoint-routes.tsx'
+import { overviewRoute } from './routes/overview-routes.tsx'
 import { webhookRoutes } from './routes/webhook-routes.tsx'
 
 const indexRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/endpoints' })
+    throw redirect({ to: '/overview' })
   },
 })
 
@@ -23,6 +24,7 @@ export const router = createRouter({
   defaultErrorComponent: () => <LazyFailure />,
   routeTree: rootRoute.addChildren([
     indexRoute,
+    overviewRoute,
     ...endpointRoutes,
     ...certificateRoutes,
     ...dataRoutes,

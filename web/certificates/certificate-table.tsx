@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
+import { expiryOf } from '../../server/contract/certificate-expiry.ts'
 import { useRecordLocation } from '../shared/use-record-location.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
@@ -16,7 +17,6 @@ import { useClock } from '../ui/text/use-clock.ts'
 import { certificateDraft, toCertificateInput } from './certificate-draft.ts'
 import { useSaveCertificate } from './certificate-requests.ts'
 import classes from './certificates.module.css'
-import { expiryOf } from './expiry.tsx'
 
 const kinds: Readonly<Record<CertificateRecord['kind'], string>> = {
   local: 'issued and renewed by Gatehouse',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { expiryOf, formatCertificateWarning } from './expiry.tsx'
+import { expiryOf } from '../../server/contract/certificate-expiry.ts'
+import { formatCertificateWarning } from './expiry.tsx'
 
 const now = Date.parse('2026-05-01T00:00:00Z')
 const DAY = 86_400_000

@@ -33,6 +33,7 @@ interface BuiltIn {
 }
 
 const pages: readonly BuiltIn[] = [
+  { label: 'Overview', target: { to: '/overview' }, also: 'home start traffic attention' },
   { label: 'Endpoints', target: { to: '/endpoints' }, also: 'listeners ports addresses' },
   { label: 'Endpoint map', target: { to: '/endpoints/map' }, also: 'picture lines' },
   {

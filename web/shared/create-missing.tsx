@@ -4,7 +4,15 @@ import { useCreateDatabase } from './create-database.ts'
 import { showToast } from './toast/toast.ts'
 
 /** Button that creates a database that a mapping names. Viewers do not see it. */
-export function CreateMissing({ name, tabIndex }: { name: string; tabIndex?: number }) {
+export function CreateMissing({
+  name,
+  label = `Create “${name}”`,
+  tabIndex,
+}: {
+  name: string
+  label?: string
+  tabIndex?: number
+}) {
   const mayCreate = useHasRole('operator')
   const create = useCreateDatabase({ acceptExisting: true })
   if (!mayCreate) return null
@@ -22,7 +30,7 @@ export function CreateMissing({ name, tabIndex }: { name: string; tabIndex?: num
         })
       }
     >
-      Create “{name}”
+      {label}
     </button>
   )
 }

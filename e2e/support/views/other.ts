@@ -4,6 +4,24 @@ const ENDPOINTS = '/_console/endpoints'
 
 export const OTHER_VIEWS: readonly View[] = [
   {
+    name: 'overview',
+    list: true,
+    url: () => '/_console/overview?range=24h',
+    steps: (page) => page.getByText('Show as a table').click(),
+    shows: (page) => page.getByRole('table'),
+  },
+  {
+    name: 'overview: crosshair',
+    url: () => '/_console/overview',
+    steps: (page) => page.getByRole('slider').first().press('Home'),
+    shows: (page) => page.getByRole('button', { name: 'Create database' }).first(),
+  },
+  {
+    name: 'about',
+    url: () => '/_console/overview#about',
+    shows: (page) => page.getByText('SQLite'),
+  },
+  {
     name: 'activity',
     list: true,
     url: () => '/_console/activity',
@@ -55,7 +73,7 @@ export const OTHER_VIEWS: readonly View[] = [
   {
     name: 'keyboard shortcuts',
     url: () => `${ENDPOINTS}#keys`,
-    shows: (page) => page.getByText('Go to Data'),
+    shows: (page) => page.getByText('Go to Overview'),
   },
   {
     name: 'page not found',

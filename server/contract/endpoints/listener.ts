@@ -11,7 +11,7 @@ export type ListenerState = z.infer<typeof listenerState>
 
 const time = z.nullable(z.string().check(z.describe('ISO 8601, UTC')))
 
-const lastMinute = z.object({
+export const lastMinute = z.object({
   requests: z.int(),
   rejected: z.int().check(z.describe('with 401, 403, 421 or 429, or with 404 and errorNum 1228')),
   failed: z.int().check(z.describe('with 5xx')),

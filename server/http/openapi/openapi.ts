@@ -198,6 +198,7 @@ function permissionsOf(app: Hono<AppEnv>): Map<string, Declared> {
 /** The descriptions of the tags of operations. */
 const TAGS: Readonly<Record<string, string>> = {
   address: 'The network addresses of this machine.',
+  attention: 'What needs a person.',
   audit: 'The log of every administrative change.',
   certificate: 'The certificates of ssl endpoints.',
   collection: 'The collections of a database.',
@@ -223,6 +224,7 @@ const TAGS: Readonly<Record<string, string>> = {
   session: 'The signed-in person.',
   size: 'The size of each database.',
   token: 'API tokens.',
+  traffic: 'The traffic of the last day.',
   user: 'People, their roles and sessions.',
   webhook: 'The webhooks, which tell other servers about changes.',
 }
@@ -237,6 +239,7 @@ const tagOf = (path: string): string =>
  */
 const OPERATION_IDS: Readonly<Record<string, string>> = {
   'get /_api/address': 'listAddresses',
+  'get /_api/attention': 'listAttention',
   'get /_api/audit': 'readAuditLog',
   'get /_api/certificate': 'listCertificates',
   'post /_api/certificate': 'addCertificate',
@@ -291,6 +294,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'get /_api/token': 'listTokens',
   'post /_api/token': 'createToken',
   'delete /_api/token/{id}': 'revokeToken',
+  'get /_api/traffic': 'getTraffic',
   'get /_api/user': 'listPeople',
   'patch /_api/user/{id}': 'changeRole',
   'get /_api/user/{id}/session': 'listSessions',

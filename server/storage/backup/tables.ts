@@ -17,6 +17,7 @@ export const TRANSIENT_TABLES: readonly string[] = [
   'index_entries',
   'feed_entries',
   'webhook_deliveries',
+  'traffic_minutes',
   'nodes',
   'node_listeners',
   'sessions',

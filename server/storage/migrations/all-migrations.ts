@@ -30,6 +30,7 @@ import { feeds } from './0027-feeds.ts'
 import { webhooks } from './0028-webhooks.ts'
 import { auditTokens } from './0029-audit-tokens.ts'
 import { managedProviders } from './0030-managed-providers.ts'
+import { trafficMinutes } from './0031-traffic-minutes.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -67,5 +68,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0028-webhooks': webhooks(engine),
     '0029-audit-tokens': auditTokens(engine),
     '0030-managed-providers': managedProviders(engine),
+    '0031-traffic-minutes': trafficMinutes(engine),
   }
 }

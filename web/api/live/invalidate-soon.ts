@@ -12,6 +12,9 @@ const MAX_WAIT_MS = 5_000
  */
 const MAX_NAMES = 100
 
+/** The type of an event; `attention` follows most of them. */
+type EventType = LiveEvent['type'] | 'attention'
+
 /**
  * Returns a batcher that invalidates queries after live events. The first part of a query key is
  * the type of the event that invalidates the query. A query with `meta.refetchEndpoints` refetches
@@ -19,11 +22,11 @@ const MAX_NAMES = 100
  * `meta.excludeFromReset`. `note` records an event; `stop` discards pending and later events.
  */
 export function invalidateSoon(queryClient: QueryClient) {
-  let names = new Map<LiveEvent['type'], Set<string>>()
+  let names = new Map<EventType, Set<string>>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
 
-  const collect = (type: LiveEvent['type'], name?: string) => {
+  const collect = (type: EventType, name?: string) => {
     const collected = names.get(type) ?? new Set()
     if (name !== undefined) collected.add(name)
     names.set(type, collected)
@@ -55,6 +58,7 @@ export function invalidateSoon(queryClient: QueryClient) {
       if (event.type === 'endpoint') collect('listener', name)
       // Certificates list the endpoints that use them.
       if (event.type === 'endpoint') collect('certificate')
+      if (event.type !== 'audit' && event.type !== 'index') collect('attention')
       timer ??= setTimeout(flush, GATHER_MS)
     },
     stop: () => {

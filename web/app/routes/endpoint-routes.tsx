@@ -1,7 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { EndpointsPage } from '../../endpoints/endpoints-page.tsx'
 import { readMapSearch } from '../../endpoints/map/map-search.ts'
-import { AddEndpointOutlet } from '../../endpoints/row-dialogs.tsx'
 import { readEndpointsSearch } from '../../endpoints/use-endpoints-location.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
@@ -10,13 +8,18 @@ const endpointsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/endpoints',
   validateSearch: readEndpointsSearch,
-  component: EndpointsPage,
+  component: lazyPage(
+    async () => (await import('../../endpoints/endpoints-page.tsx')).EndpointsPage,
+    { what: 'the endpoints', heading: 'Endpoints' },
+  ),
 })
 
 const addEndpointRoute = createRoute({
   getParentRoute: () => endpointsRoute,
   path: '/new',
-  component: AddEndpointOutlet,
+  component: lazyPage(
+    async () => (await import('../../endpoints/row-dialogs.tsx')).AddEndpointOutlet,
+  ),
 })
 
 const mapRoute = createRoute({

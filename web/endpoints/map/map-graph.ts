@@ -1,6 +1,10 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import {
+  type EndpointState,
+  mostSevereOf,
+} from '../../../server/contract/endpoints/listener-state.ts'
 import { compareNames } from '../../ui/text/compare-names.ts'
-import { type EndpointRow, mostSevereOf, type RowState } from '../model/endpoint-rows.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
 
 /** Endpoints with the same default database that reach the same databases. */
 export interface MapGroup {
@@ -9,7 +13,7 @@ export interface MapGroup {
   /** The mapping of the first endpoint; empty means all databases. */
   readonly mapping: readonly string[]
   /** The most severe state among the endpoints. */
-  readonly state: RowState
+  readonly state: EndpointState
 }
 
 /** A node on the database side: a database, a name without a database, or all databases. */

@@ -9,8 +9,9 @@ import {
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import { stateOf } from '../../../server/contract/endpoints/listener-state.ts'
 import type { Policy } from '../../../server/contract/endpoints/policy.ts'
-import { type EndpointRow, stateOf } from './endpoint-rows.ts'
+import type { EndpointRow } from './endpoint-rows.ts'
 
 /** The part of `location` that says how this browser reaches the server. */
 export type PageLocation = Pick<Location, 'hostname'>

@@ -1,12 +1,14 @@
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
-import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import {
+  type EndpointState,
+  leadOf,
+  stateOf,
+} from '../../../server/contract/endpoints/listener-state.ts'
 import type { Policy, PolicyRecord } from '../../../server/contract/endpoints/policy.ts'
 import { compareNames } from '../../ui/text/compare-names.ts'
 import { type Figures, sumFigures } from './live-figures.ts'
-
-/** The state of a row: the most severe one of the {@link decisiveListeners}. */
-export type RowState = ListenerState | 'unknown'
 
 /** A table row: an endpoint with its listeners, or a removed endpoint that is draining. */
 export interface EndpointRow extends Figures {
@@ -18,7 +20,7 @@ export interface EndpointRow extends Figures {
   /** `null` for a removed endpoint. */
   readonly databases: readonly string[] | null
   readonly listeners: readonly ListenerStatus[]
-  readonly state: RowState
+  readonly state: EndpointState
   /** The listener that determines {@link state}, with its error and times. */
   readonly lead: ListenerStatus | undefined
   /** Sent as `If-Match`; `undefined` until a listener has reported it. */
@@ -27,25 +29,6 @@ export interface EndpointRow extends Figures {
   readonly policy: Policy | null | undefined
   readonly policyRevision: number | undefined
 }
-
-/** All states, most severe first. An endpoint that is open only on other machines is healthy. */
-export const SEVERITY: readonly RowState[] = [
-  'failed',
-  'unknown',
-  'opening',
-  'draining',
-  'listening',
-  'elsewhere',
-  'closed',
-]
-
-/** Returns the state of a listener; `unknown` if its node is unreachable. */
-export const stateOf = ({ state, silentSince }: ListenerStatus): RowState =>
-  silentSince === undefined ? state : 'unknown'
-
-/** Returns the most severe of several states; `unknown` for an empty list. */
-export const mostSevereOf = (states: readonly RowState[]): RowState =>
-  SEVERITY.find((state) => states.includes(state)) ?? 'unknown'
 
 /**
  * Joins endpoints with their listeners, sorted by address with numeric ports. Reuses rows of
@@ -85,30 +68,13 @@ export function joinRows(
 
 const keyOf = ({ endpoint, node }: ListenerStatus) => `${node} ${endpoint}`
 
-/**
- * Returns the listeners that determine the state of a row. Unreachable nodes are reported once for
- * all rows; their listeners count only if no reachable node serves the endpoint instead.
- */
-export function decisiveListeners(listeners: readonly ListenerStatus[]): readonly ListenerStatus[] {
-  const reachable = listeners.filter(({ silentSince }) => silentSince === undefined)
-  if (reachable.length === listeners.length) return listeners
-  const isServed = reachable.some(({ state }) => state !== 'elsewhere')
-  const hasLost = listeners.some(
-    ({ silentSince, state }) => silentSince !== undefined && state !== 'elsewhere',
-  )
-  return reachable.length > 0 && (isServed || !hasLost) ? reachable : listeners
-}
-
 function makeRow(
   id: string,
   address: string,
   databases: readonly string[] | null,
   listeners: readonly ListenerStatus[],
 ): EndpointRow {
-  const lead = decisiveListeners(listeners).reduce<ListenerStatus | undefined>(
-    (worst, one) => (worst === undefined || isWorse(one, worst) ? one : worst),
-    undefined,
-  )
+  const lead = leadOf(listeners)
   return {
     id,
     address,
@@ -126,9 +92,6 @@ function makeRow(
     ...sumFigures(listeners.filter(({ silentSince }) => silentSince === undefined)),
   }
 }
-
-const isWorse = (a: ListenerStatus, b: ListenerStatus) =>
-  SEVERITY.indexOf(stateOf(a)) < SEVERITY.indexOf(stateOf(b))
 
 function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): EndpointRow {
   const existing = previous.get(row.id)

@@ -1,4 +1,5 @@
-import { type EndpointRow, SEVERITY } from './endpoint-rows.ts'
+import { SEVERITY } from '../../../server/contract/endpoints/listener-state.ts'
+import type { EndpointRow } from './endpoint-rows.ts'
 
 /** The sortable columns, as named in the URL. */
 export const SORT_COLUMNS = ['state', 'address', 'databases', 'connections', 'rate'] as const

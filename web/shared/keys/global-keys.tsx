@@ -7,10 +7,14 @@ import { useLayer } from './use-layer.ts'
 
 const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }))
 
+const AboutDialog = lazy(async () => ({
+  default: (await import('../session/about-dialog.tsx')).AboutDialog,
+}))
+
 /** Target of `/`: the element marked as the page's filter, or the first search field. */
 const FILTER = '#main :is([data-page-filter], input[type="search"])'
 
-/** Binds the shortcuts that work on every page, and shows the shortcuts dialog. Rendered once. */
+/** Binds the shortcuts that work on every page, and shows the dialogs of shortcuts and About. Rendered once. */
 export function GlobalKeys() {
   const { layer, close, toggle } = useLayer()
   const navigate = useNavigate()
@@ -21,6 +25,7 @@ export function GlobalKeys() {
   useKeys('anywhere', {
     keys: () => toggle('keys'),
     filter: focusFilter,
+    'go-overview': go('/overview'),
     'go-endpoints': go('/endpoints'),
     ...(mayCertify && { 'go-certificates': go('/certificates') }),
     'go-data': go('/data'),
@@ -28,10 +33,11 @@ export function GlobalKeys() {
     ...(mayAccess && { 'go-access': go('/access') }),
     'go-activity': go('/activity'),
   })
-  if (layer !== 'keys') return null
+  if (layer !== 'keys' && layer !== 'about') return null
+  const Layer = layer === 'keys' ? KeysDialog : AboutDialog
   return (
     <LazyBoundary>
-      <KeysDialog onClose={close} />
+      <Layer onClose={close} />
     </LazyBoundary>
   )
 }

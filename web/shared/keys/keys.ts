@@ -31,6 +31,7 @@ export const KEYS = [
   { id: 'search', keys: ['Mod+K'], where: 'anywhere', label: 'Search' },
   { id: 'keys', keys: ['?'], where: 'anywhere', label: 'Show keyboard shortcuts' },
   { id: 'filter', keys: ['/'], where: 'anywhere', label: 'Filter the page' },
+  { id: 'go-overview', keys: ['G O'], where: 'anywhere', label: 'Go to Overview' },
   { id: 'go-endpoints', keys: ['G E'], where: 'anywhere', label: 'Go to Endpoints' },
   {
     id: 'go-certificates',

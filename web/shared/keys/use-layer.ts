@@ -1,11 +1,12 @@
 import { useLocation, useRouter } from '@tanstack/react-router'
 import { isClosing, useDialogNavigation } from '../use-dialog-navigation.ts'
 
-/** A dialog that can open over any page: the search or the shortcuts. */
-export type Layer = 'search' | 'keys'
+/** A dialog that can open over any page. */
+export type Layer = (typeof LAYERS)[number]
 
-const layerOf = (hash: string): Layer | undefined =>
-  hash === 'search' || hash === 'keys' ? hash : undefined
+const LAYERS = ['search', 'keys', 'about'] as const
+
+const layerOf = (hash: string): Layer | undefined => LAYERS.find((layer) => layer === hash)
 
 const at = (hash: Layer | '') => ({
   to: '.',

@@ -1,11 +1,26 @@
-import { Menu } from '@mantine/core'
+import { Menu, useMantineColorScheme } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type Ref, useImperativeHandle } from 'react'
 import { nameOf, type SignedIn } from '../../api/session/person.ts'
-import { IconLogout, IconUser } from '../../ui/icon/icons.tsx'
+import {
+  IconCommand,
+  IconDeviceDesktop,
+  IconInfo,
+  IconLogout,
+  IconMoon,
+  IconSun,
+  IconUser,
+} from '../../ui/icon/icons.tsx'
 import { useEscape } from '../../ui/overlay/use-escape.ts'
+import { type Layer, useLayer } from '../keys/use-layer.ts'
 import classes from './person-menu.module.css'
 import { roleLabels } from './role-labels.ts'
+
+const themes = [
+  { value: 'auto', label: 'System', Icon: IconDeviceDesktop },
+  { value: 'light', label: 'Light', Icon: IconSun },
+  { value: 'dark', label: 'Dark', Icon: IconMoon },
+] as const
 
 export interface PersonMenuListProps {
   /** Prefix of the ids of the menu (`…-dropdown`) and its button (`…-target`). */
@@ -22,6 +37,13 @@ export interface PersonMenuListProps {
 export function PersonMenuList(props: PersonMenuListProps) {
   const { id, button, person, problem, onSignOut, onClose } = props
   const name = nameOf(person)
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { open } = useLayer()
+  const openLayer = (layer: Layer) => {
+    // The dialog returns the focus to the button.
+    leave()
+    open(layer)
+  }
   const leave = () => {
     onClose()
     button.focus()
@@ -56,6 +78,32 @@ export function PersonMenuList(props: PersonMenuListProps) {
         <Menu.Item data-autofocus component={Link} to="/me" leftSection={<IconUser />}>
           Sessions, tokens, preferences
         </Menu.Item>
+        <Menu.Item leftSection={<IconCommand />} onClick={() => openLayer('keys')}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item leftSection={<IconInfo />} onClick={() => openLayer('about')}>
+          About Gatehouse
+        </Menu.Item>
+        <Menu.Divider />
+        {/* biome-ignore lint/a11y/useSemanticElements: a menu has no fieldset */}
+        <div role="group" aria-label="Theme" className={classes.themes}>
+          <span aria-hidden="true">Theme</span>
+          {themes.map(({ value, label, Icon }) => (
+            <Menu.Item
+              key={value}
+              role="menuitemradio"
+              aria-checked={colorScheme === value}
+              aria-label={label}
+              data-tip={label}
+              className={classes.theme}
+              closeMenuOnClick={false}
+              onClick={() => setColorScheme(value)}
+            >
+              <Icon />
+            </Menu.Item>
+          ))}
+        </div>
+        <Menu.Divider />
         <Menu.Item leftSection={<IconLogout />} closeMenuOnClick={false} onClick={onSignOut}>
           Sign out
         </Menu.Item>

@@ -39,13 +39,19 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
     { className: `${classes.button} ${primary ? classes.primary : ''}` },
     `Sign in with ${local ? 'the operator key' : label}`,
   )
+  const field = local && primary ? keyField() : undefined
   const form = element(
     'form',
     { method: 'post', action: start, className: classes.provider ?? '' },
     element('input', { type: 'hidden', name: 'returnTo', value: returnTo }),
+    ...(field === undefined ? [] : [field.label, field.name, field.key]),
     button,
   )
-  form.addEventListener('submit', () => {
+  form.addEventListener('submit', (event) => {
+    if (field !== undefined) {
+      event.preventDefault()
+      void submitKey(form, start)
+    }
     // Prevent a second submit. Restoring the page from the history resets the form.
     button.textContent = 'Signing in…'
     button.setAttribute('aria-disabled', 'true')
@@ -71,6 +77,40 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
   return form
 }
 
+/** The field of the key, on this page if there is no other way to sign in. */
+function keyField() {
+  const key = element('input', {
+    id: 'key',
+    name: 'key',
+    type: 'password',
+    autocomplete: 'current-password',
+    autocapitalize: 'none',
+    spellcheck: false,
+    required: true,
+    className: classes.field ?? '',
+  })
+  const name = element('input', {
+    name: 'username',
+    value: 'operator',
+    autocomplete: 'username',
+    hidden: true,
+  })
+  return { key, name, label: element('label', { htmlFor: 'key' }, 'Operator key') }
+}
+
+/**
+ * Begins a sign-in, and submits the key to the page that it leads to. If there is none, because of a
+ * limit for example, follows the form, which shows why.
+ */
+async function submitKey(form: HTMLFormElement, start: string): Promise<void> {
+  const body = new URLSearchParams({ returnTo })
+  const { pathname } = await fetch(start, { method: 'POST', body })
+    .then(({ url }) => new URL(url))
+    .catch(() => location)
+  form.action = pathname.startsWith('/_idp/key/') ? pathname : start
+  form.submit()
+}
+
 function show(providers: readonly ProviderInfo[]): void {
   const others = providers.filter(({ name }) => name !== LOCAL_PROVIDER)
   const local = providers.filter(({ name }) => name === LOCAL_PROVIDER)
@@ -91,6 +131,7 @@ function show(providers: readonly ProviderInfo[]): void {
       : []),
     ...local.map((provider) => providerForm(provider, others.length === 0)),
   )
+  methods.querySelector<HTMLInputElement>('#key')?.focus()
 }
 
 function showFailure(error: unknown): void {

@@ -124,6 +124,11 @@ export const IconGripVertical = createIcon(
   'M14 19a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
 )
 export const IconHistory = createIcon('M12 8l0 4l2 2', 'M3.05 11a9 9 0 1 1 .5 4m-.5 5v-5h5')
+export const IconInfo = createIcon(
+  'M3 12a9 9 0 1 0 18 0a9 9 0 1 0 -18 0',
+  'M12 9h.01',
+  'M11 12h1v4h1',
+)
 export const IconLogout = createIcon(
   'M14 8v-2a2 2 0 0 0 -2 -2h-7a2 2 0 0 0 -2 2v12a2 2 0 0 0 2 2h7a2 2 0 0 0 2 -2v-2',
   'M9 12h12l-3 -3',
@@ -135,6 +140,12 @@ export const IconMapPin = createIcon(
 )
 export const IconMoon = createIcon(
   'M12 3c.132 0 .263 0 .393 0a7.5 7.5 0 0 0 7.92 12.446a9 9 0 1 1 -8.313 -12.454l0 .008',
+)
+export const IconOverview = createIcon(
+  'M4 4h6v8h-6z',
+  'M4 16h6v4h-6z',
+  'M14 12h6v8h-6z',
+  'M14 4h6v4h-6z',
 )
 export const IconPencil = createIcon(
   'M4 20h4l10.5 -10.5a2.828 2.828 0 1 0 -4 -4l-10.5 10.5v4',

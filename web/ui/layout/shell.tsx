@@ -1,7 +1,6 @@
 import type { PropsWithChildren, ReactNode } from 'react'
 import { Announcer } from '../announce.tsx'
 import { Tooltips } from '../overlay/tooltip/tooltips.tsx'
-import { ThemeSwitch } from '../theme/theme-switch.tsx'
 import { Logo } from './logo.tsx'
 import classes from './shell.module.css'
 
@@ -10,7 +9,7 @@ export interface ShellProps {
   readonly nav: ReactNode
   /** The search button at the start of the top bar. */
   readonly search: ReactNode
-  /** Shown in the top bar before the theme switch. */
+  /** Shown in the top bar before the person's menu. */
   readonly status: ReactNode
   /** The person's menu at the end of the top bar. */
   readonly person: ReactNode
@@ -39,7 +38,6 @@ export function Shell(props: PropsWithChildren<ShellProps>) {
         <div className={classes.top}>
           <div className={classes.search}>{search}</div>
           {status}
-          <ThemeSwitch />
           {person}
         </div>
         {/* Rendered inside a landmark. */}

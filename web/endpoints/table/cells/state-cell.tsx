@@ -1,7 +1,8 @@
+import { decisiveListeners, stateOf } from '../../../../server/contract/endpoints/listener-state.ts'
 import { Countdown, UnreachableSince } from '../../../ui/feedback/countdown.tsx'
 import { StateBadge } from '../../../ui/feedback/state-badge.tsx'
 import { formatSince } from '../../../ui/text/relative-time.tsx'
-import { decisiveListeners, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
+import type { EndpointRow } from '../../model/endpoint-rows.ts'
 
 /** Shows the state of a row, the most severe of its reachable nodes, and what happens next. */
 export function StateCell({ row }: { row: EndpointRow }) {

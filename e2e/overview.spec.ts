@@ -1,0 +1,87 @@
+import { addBlog } from './support/add-blog.ts'
+import { expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
+import { pressSequence } from './support/page/press-sequence.ts'
+import { expect, test } from './support/server/gatehouse.ts'
+
+const API = '/_db/_system/_api'
+
+test('An operator starts with the overview, and solves there what needs attention', async ({
+  page,
+  gatehouse,
+}) => {
+  const missing = `gone-${await gatehouse.freePort()}`
+  const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post(`${API}/endpoint`, { endpoint, databases: [missing] })
+  const { url } = await addBlog(gatehouse)
+  expect((await gatehouse.get(url)).status).toBe(200)
+  await gatehouse.signIn(page, '/_console/')
+  await expect(page).toHaveURL(/\/overview$/)
+  const attention = page.getByRole('region', { name: 'Needs attention' })
+  const entry = attention.getByRole('listitem').filter({ hasText: missing })
+  await expect(entry).toContainText(`Mapped by ${endpoint}`)
+  await expect(page).toHaveTitle(/to solve · Overview/)
+  await entry.getByRole('button', { name: 'Create database' }).click()
+  await expect(entry).toBeHidden()
+  const changes = page.getByRole('region', { name: 'Recent changes' })
+  await expect(changes.getByRole('listitem').first()).toContainText(`Database created ${missing}`)
+
+  const requests = page.getByRole('region', { name: 'Requests' })
+  await expect(requests).toContainText('per second')
+  const chart = requests.getByRole('slider')
+  await expect(chart).toHaveAttribute('aria-valuetext', /^now: /)
+  await chart.press('Home')
+  await expect(chart).toHaveAttribute('aria-valuetext', /^\d\d:\d\d: /)
+  await expect(chart).toHaveAttribute('aria-valuenow', '0')
+  await page.getByRole('radio', { name: '24 h' }).check({ force: true })
+  await expect(page).toHaveURL(/range=24h/)
+  await page.getByText('Show as a table').click()
+  await expect(page.getByRole('table').getByRole('row')).toHaveCount(145)
+  await expectAccessibleInBothThemes(page)
+
+  await page.getByRole('main').focus()
+  await pressSequence(page, 'g', 'e')
+  await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
+  await pressSequence(page, 'g', 'o')
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+})
+
+test('On a phone, the bar has four pages and More', async ({ page, gatehouse }) => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await gatehouse.signIn(page, '/_console/overview')
+  const bar = page.getByRole('navigation', { name: 'Main' })
+  await expect(bar.getByRole('link')).toHaveText([
+    'Overview',
+    'Endpoints',
+    'Certificates',
+    'Databases',
+  ])
+  const more = bar.getByRole('button', { name: 'More' })
+  await more.click()
+  await expect(bar.getByRole('link', { name: 'Activity' })).toBeVisible()
+  await expectAccessibleInBothThemes(page)
+  await page.keyboard.press('Escape')
+  await expect(bar.getByRole('link', { name: 'Activity' })).toBeHidden()
+  await more.click()
+  await bar.getByRole('link', { name: 'Activity' }).click()
+  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
+  await expect(bar.getByRole('link', { name: 'Webhooks' })).toBeHidden()
+})
+
+test('The account menu has the theme, the shortcuts and what Gatehouse runs', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/overview')
+  const button = page.getByRole('button', { name: 'account menu' })
+  await button.click()
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click()
+  await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', 'dark')
+  await expect(page.getByRole('menuitemradio', { name: 'Dark' })).toBeChecked()
+  await expectAccessibleInBothThemes(page)
+  await page.getByRole('menuitem', { name: 'About Gatehouse' }).click()
+  const about = page.getByRole('dialog', { name: 'About Gatehouse' })
+  await expect(about).toContainText('SQLite')
+  await page.keyboard.press('Escape')
+  await expect(about).toBeHidden()
+  await expect(button).toBeFocused()
+})

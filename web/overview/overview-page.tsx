@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { TrafficRange } from '../../server/contract/overview.ts'
+import { QueryResult } from '../ui/feedback/query-result.tsx'
+import { ChoiceGroup } from '../ui/form/choice-group.tsx'
+import { PageHead } from '../ui/layout/page-head.tsx'
+import { Section } from '../ui/layout/section.tsx'
+import { usePageTitle } from '../ui/layout/use-page-title.ts'
+import { AttentionList } from './attention-list.tsx'
+import classes from './overview.module.css'
+import { attentionQuery, changesQuery, trafficQuery } from './queries.ts'
+import { RecentChanges } from './recent-changes.tsx'
+import { TrafficTiles } from './traffic-tiles.tsx'
+
+const ranges = [
+  { value: '1h', label: '1 h' },
+  { value: '24h', label: '24 h' },
+] as const
+
+/** The start page: what needs the person, how busy the server is, and who changed what. */
+export function OverviewPage() {
+  const { range: chosen } = useSearch({ from: '/overview' })
+  const range: TrafficRange = chosen ?? '1h'
+  const navigate = useNavigate()
+  const traffic = useQuery(trafficQuery(range))
+  const attention = useQuery(attentionQuery)
+  const changes = useQuery(changesQuery)
+  const count = attention.data?.length ?? 0
+  usePageTitle(count > 0 && `${count} to solve`, 'Overview')
+  const setRange = (next: TrafficRange) =>
+    void navigate({
+      to: '/overview',
+      search: next === '1h' ? {} : { range: next },
+      replace: true,
+    })
+  return (
+    <div className={classes.page}>
+      <PageHead
+        title="Overview"
+        action={
+          <div className={classes.range}>
+            <ChoiceGroup label="Range" inline choices={ranges} value={range} onChange={setRange} />
+          </div>
+        }
+      />
+      <QueryResult query={traffic} what="the traffic">
+        {(data) => <TrafficTiles traffic={data} range={range} />}
+      </QueryResult>
+      <div className={classes.columns}>
+        <div>
+          <Section title="Needs attention" count={count || undefined}>
+            <QueryResult query={attention} what="what needs attention">
+              {(items) => <AttentionList items={items} />}
+            </QueryResult>
+          </Section>
+        </div>
+        <div>
+          <Section title="Recent changes" action={<Link to="/activity">All activity</Link>}>
+            <QueryResult query={changes} what="the changes">
+              {(rows) => <RecentChanges rows={rows} />}
+            </QueryResult>
+          </Section>
+        </div>
+      </div>
+    </div>
+  )
+}
