@@ -64,6 +64,13 @@ export const DATABASE_CHANGES: readonly AuditAction[] = AUDIT_ACTIONS.filter((ac
   ['database', 'collection', 'index', 'schema', 'feed'].includes(action.split('.')[0] as string),
 )
 
+/** The actions whose rows are written at their end, with the number of documents. */
+export const COUNTED_ACTIONS = [
+  'database.import',
+  'collection.import',
+  'collection.delete',
+] as const
+
 /** The actions that change the policy of an endpoint; their rows contain it before and after. */
 export const POLICY_CHANGES: readonly string[] = ['policy.set', 'policy.remove']
 

@@ -35,8 +35,8 @@ import type { CreatedMany } from './import/create-many.ts'
 import { importHandler, parseOnConflict } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import type { BeginImport } from './import/stored-part.ts'
+import type { RecordEnd } from './record-end.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
-import type { RecordEnd } from './transfer/record-end.ts'
 
 export interface CreationRoutesDeps {
   readonly documents: Documents

@@ -6,10 +6,10 @@ import type { ImportPart } from './import/importer.ts'
 import { createMatcher, type Filter, parseFilter, requiredTexts } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
 import { parseFields } from './read-fields.ts'
+import type { RecordEnd } from './record-end.ts'
 import type { ScanNext } from './repository/scan-batch.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
-import type { RecordEnd } from './transfer/record-end.ts'
 
 /** The rules of imports and of audited changes for jobs. */
 interface ImportRules {

@@ -14,12 +14,12 @@ import type { ScanLimit } from './find/scan-limit.ts'
 import type { Importer } from './import/importer.ts'
 import type { BeginImport } from './import/stored-part.ts'
 import { createCursors } from './query/cursor.ts'
+import type { RecordEnd } from './record-end.ts'
 import { createPurge } from './repository/document-counts.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { dataRoutes } from './routes.ts'
 import type { SchemasModule } from './schemas/module.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
-import type { RecordEnd } from './transfer/record-end.ts'
 import { transferRoutes } from './transfer/transfer-routes.ts'
 
 export interface DocumentsModuleDeps {

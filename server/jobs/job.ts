@@ -1,17 +1,14 @@
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
 import { actor } from '../contract/audit.ts'
+import { COUNTED_ACTIONS } from '../contract/audit-action.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
 import type { Filter } from '../documents/query/filter.ts'
+import type { CountedAudit, RecordEnd } from '../documents/record-end.ts'
 import type { ScanBatch } from '../documents/repository/scan-batch.ts'
 import type { DatabaseImporter } from '../documents/transfer/database-importer.ts'
-import {
-  COUNTED_ACTIONS,
-  type CountedAudit,
-  type RecordEnd,
-} from '../documents/transfer/record-end.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'

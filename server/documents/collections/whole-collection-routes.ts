@@ -14,7 +14,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
 import type { Filter } from '../query/filter.ts'
 import { parseFilterQuery } from '../query/query.ts'
-import type { CountedAudit } from '../transfer/record-end.ts'
+import type { CountedAudit } from '../record-end.ts'
 
 /**
  * A request for all documents that match a filter. `patch` is the merge patch of a change, `after`

@@ -5,7 +5,7 @@ import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { Failure, type FailureCode, type FailureDetails } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { CountedAudit } from '../transfer/record-end.ts'
+import type { CountedAudit } from '../record-end.ts'
 
 /** Records of an import as text, for a job. */
 export interface StoredPart {

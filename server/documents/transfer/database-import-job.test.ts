@@ -15,12 +15,12 @@ import { createImporter } from '../import/importer.ts'
 import { readRecords } from '../import/read-records.ts'
 import { createIndexRepository } from '../indexes/index-repository.ts'
 import { createIndexes, type Indexes } from '../indexes/indexes.ts'
+import { createRecordEnd } from '../record-end.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { createSchemaChecker } from '../schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../schemas/schemas.ts'
 import { createDatabaseImporter } from './database-importer.ts'
 import { readDatabase, storedDatabase } from './read-database.ts'
-import { createRecordEnd } from './record-end.ts'
 
 /** Documents of each collection: several parts. */
 const COUNT = 600

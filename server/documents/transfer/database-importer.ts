@@ -9,10 +9,10 @@ import { ImportTally } from '../import/import-tally.ts'
 import { explainInterruption, type Importer } from '../import/importer.ts'
 import type { PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
+import type { CountedAudit, RecordEnd } from '../record-end.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { Schemas } from '../schemas/schemas.ts'
 import { type CollectionDefinition, parseDatabasePart, readDatabase } from './read-database.ts'
-import type { CountedAudit, RecordEnd } from './record-end.ts'
 
 export interface DatabaseImporterDeps {
   readonly store: Pick<Store, 'transaction'>

@@ -1,16 +1,9 @@
-import type { Actor } from '../../contract/audit.ts'
-import type { AuditAction } from '../../contract/audit-action.ts'
-import type { Caller } from '../../storage/changes/begin-change.ts'
-import type { Recorder } from '../../storage/changes/recorder.ts'
-import type { Change } from '../../storage/changes/transactions.ts'
-import type { Store } from '../../storage/store.ts'
-
-/** The actions whose rows say how many documents were affected, and are written at their end. */
-export const COUNTED_ACTIONS = [
-  'database.import',
-  'collection.import',
-  'collection.delete',
-] as const satisfies readonly AuditAction[]
+import type { Actor } from '../contract/audit.ts'
+import type { COUNTED_ACTIONS } from '../contract/audit-action.ts'
+import type { Caller } from '../storage/changes/begin-change.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Change } from '../storage/changes/transactions.ts'
+import type { Store } from '../storage/store.ts'
 
 /** An import, or the deletion of a collection, for the audit log. */
 export interface CountedAudit {

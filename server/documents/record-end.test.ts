@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { CHANGE_ROWS } from '../../contract/document.ts'
-import type { Change } from '../../storage/changes/transactions.ts'
-import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+import { CHANGE_ROWS } from '../contract/document.ts'
+import type { Change } from '../storage/changes/transactions.ts'
+import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 import { createRecordEnd } from './record-end.ts'
 
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
