@@ -122,11 +122,10 @@ freshTest(
     await expect(page.getByRole('row', { name: 'one' })).toBeFocused()
 
     await go('a')
-    await tabTo(page, page.getByRole('combobox', { name: 'Role of Eve' }))
-    await page.keyboard.type('V')
-    const question = page.getByRole('dialog', { name: 'Make Eve viewer?' })
-    await enter(page, question.getByRole('button', { name: 'Make viewer' }))
-    await expect(page.getByRole('table', { name: 'People waiting for a role' })).toBeHidden()
+    await enter(page, page.getByRole('button', { name: 'Give access to Eve…' }))
+    const question = page.getByRole('dialog', { name: 'Access of Eve' })
+    await enter(page, question.getByRole('button', { name: 'Give access' }))
+    await expect(page.getByRole('table', { name: 'People waiting for access' })).toBeHidden()
     await expect(page.getByRole('combobox', { name: 'Role of Eve' })).toHaveValue('viewer')
 
     await enter(page, page.getByRole('link', { name: 'Tokens' }))

@@ -8,8 +8,8 @@ import { PageHead } from '../ui/layout/page-head.tsx'
 import { Section } from '../ui/layout/section.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import classes from './me-page.module.css'
-import { roleDescriptions } from './people/roles.ts'
 import { SessionList } from './people/session-list.tsx'
+import { roleDescriptions } from './roles.ts'
 import { TokenSection } from './tokens/token-section.tsx'
 
 /** The signed-in person's page: role, sessions, tokens, and preferences. */

@@ -16,10 +16,10 @@ import { ChoiceGroup } from '../../ui/form/choice-group.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { invitationsQuery, providersQuery } from '../queries.ts'
+import { roleDescriptions, tokenRoles } from '../roles.ts'
 import { type ScopeDraft, toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 import { ScopeFields } from '../scope/scope-fields.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
-import { roleDescriptions, tokenRoles } from './roles.ts'
 
 interface InviteDraft extends ScopeDraft {
   /** Empty: the first one. */

@@ -10,10 +10,10 @@ import { nameOf, usePresence } from '../../api/session/person.ts'
 import { roleLabels } from '../../shared/session/role-labels.ts'
 import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { personRoles } from '../roles.ts'
 import { ScopeNames } from '../scope/scope-names.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import classes from './people-table.module.css'
-import { personRoles } from './roles.ts'
 
 const idOf = ({ id }: Person) => id
 

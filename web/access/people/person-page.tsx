@@ -12,12 +12,12 @@ import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { Fact, Facts } from '../../ui/table/record-details.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { peopleQuery } from '../queries.ts'
+import { roleDescriptions } from '../roles.ts'
 import { RevokeTokenDialog } from '../tokens/revoke-token-dialog.tsx'
 import { TokenTable } from '../tokens/token-table.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import { PeopleDialogs } from './people-dialogs.tsx'
 import classes from './people-table.module.css'
-import { roleDescriptions } from './roles.ts'
 import { SessionList } from './session-list.tsx'
 
 const route = getRouteApi('/access/people/$id')

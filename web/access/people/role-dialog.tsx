@@ -9,10 +9,10 @@ import { showToast } from '../../shared/toast/toast.ts'
 import { ChoiceGroup } from '../../ui/form/choice-group.tsx'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { peopleQuery } from '../queries.ts'
+import { roleDescriptions, tokenRoles } from '../roles.ts'
 import { toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 import { ScopeFields } from '../scope/scope-fields.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
-import { roleDescriptions, tokenRoles } from './roles.ts'
 
 /**
  * Asks for confirmation before a role change, lists its consequences, and limits the role to

@@ -1,5 +1,5 @@
-import type { Role } from '../../../server/contract/access/principal.ts'
-import type { TokenInput } from '../../../server/contract/access/token.ts'
+import type { Role } from '../../server/contract/access/principal.ts'
+import type { TokenInput } from '../../server/contract/access/token.ts'
 
 /** One sentence for each role that says what it allows. */
 export const roleDescriptions: Readonly<Record<Role, string>> = {
