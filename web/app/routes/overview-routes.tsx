@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 import type { TrafficRange } from '../../../server/contract/overview.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
@@ -9,8 +10,19 @@ export const overviewRoute = createRoute({
   path: '/overview',
   validateSearch: ({ range }: Record<string, unknown>): { range?: TrafficRange } =>
     range === '24h' ? { range } : {},
-  component: lazyPage(async () => (await import('../../overview/overview-page.tsx')).OverviewPage, {
-    what: 'the overview',
-    heading: 'Overview',
-  }),
+  component: lazyPage(
+    async () => {
+      const [{ OverviewPage }, { labelOfRow }] = await Promise.all([
+        import('../../overview/overview-page.tsx'),
+        import('../../audit/action-labels.ts'),
+      ])
+      const Change = ({ row }: { row: AuditRow }) => (
+        <>
+          {labelOfRow(row)} <span className="mono">{row.target}</span>
+        </>
+      )
+      return () => <OverviewPage Change={Change} />
+    },
+    { what: 'the overview', heading: 'Overview' },
+  ),
 })
