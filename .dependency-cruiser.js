@@ -9,12 +9,12 @@
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN =
-  '^server/(access|audit|certificates|databases|documents|endpoints|events|feed|health|jobs|nodes|oauth2|requests|webhooks)/'
+  '^server/(access|audit|certificates|databases|documents|endpoints|events|feed|health|jobs|nodes|oauth2|overview|requests|webhooks)/'
 const ROUTES = '(^|[/-])(routes|describe-components)\\.ts$'
 const MODULE = '/module\\.ts$'
 // The files that assemble the server, and the command line.
 const ASSEMBLY = '^server/(main|start|modules|app|cli)[./]'
-const FEATURE = '^web/(access|audit|data|endpoints|search)/'
+const FEATURE = '^web/(access|audit|data|endpoints|overview|search)/'
 
 /** The packages that are bundled into the server. */
 const SERVER_PACKAGES = [

@@ -311,6 +311,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const overview = createOverviewModule({
     ...{ store, endpoints, nodes, certificates, http, requireRole, logError },
     data: config.data,
+    canonicalAddress,
     databaseExists: databases.has,
   })
   return {

@@ -1,4 +1,4 @@
-import { DURATION_BOUNDS } from '../endpoints/traffic.ts'
+import { DURATION_BOUNDS } from '../contract/endpoints/traffic.ts'
 import { openStore } from '../storage/open.ts'
 
 const DAY = 24 * 60

@@ -1,5 +1,6 @@
+import { DURATION_BOUNDS } from '../contract/endpoints/traffic.ts'
 import type { Listener } from './listeners/listener.ts'
-import { DURATION_BOUNDS, Traffic } from './traffic.ts'
+import { Traffic } from './traffic.ts'
 
 /** An endpoint, with the counters of all its listeners. */
 interface Endpoint {

@@ -14,6 +14,7 @@ import { endpointChangeRoutes } from './bulk/routes.ts'
 import { CHECKS_PER_MINUTE, createCheckLimit } from './check/check-limit.ts'
 import { endpointCheckRoutes } from './check/routes.ts'
 import { addressRoutes, listenerRoutes } from './listener-routes.ts'
+import { listenerStatus } from './listener-status.ts'
 import { createMetrics } from './metrics.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import { type ConfiguredEndpoints, openEndpoints } from './registry/open-endpoints.ts'
@@ -99,6 +100,8 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     sync: registry.sync,
     list: registry.list,
     listeners: registry.listeners,
+    /** Returns the statuses of the listeners of this node. */
+    statuses: () => registry.listeners().map((each) => listenerStatus(each, nodes.name)),
     mappingOf: registry.mappingOf,
     storedPolicies: registry.storedPolicies,
     /** Sets what is called for each connection that a policy refuses. */

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { SAMPLES } from '../contract/endpoints/traffic.ts'
-import {
-  type Counters,
-  DURATION_BOUNDS,
-  lastSampleAt,
-  sampleEnd,
-  Traffic,
-  TrafficHistory,
-} from './traffic.ts'
+import { DURATION_BOUNDS, SAMPLES } from '../contract/endpoints/traffic.ts'
+import { type Counters, lastSampleAt, sampleEnd, Traffic, TrafficHistory } from './traffic.ts'
 
 describe('Traffic', () => {
   it('puts a duration in the bucket of the first bound that it does not exceed', () => {

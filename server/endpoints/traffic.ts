@@ -1,13 +1,5 @@
 import type { LastMinute } from '../contract/endpoints/listener.ts'
-import { SAMPLE_SECONDS, SAMPLES } from '../contract/endpoints/traffic.ts'
-
-/**
- * Upper bounds of the request duration histogram, in seconds. One more bucket counts everything
- * above the last bound.
- */
-export const DURATION_BOUNDS: readonly number[] = Object.freeze([
-  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-])
+import { DURATION_BOUNDS, SAMPLE_SECONDS, SAMPLES } from '../contract/endpoints/traffic.ts'
 
 /**
  * The status of a response; or that an identity provider reported an error to a callback, which has

@@ -1,43 +1,22 @@
-import { Hono } from 'hono'
-import { createEndpointView } from '../contract/access/scope.ts'
-import type { EndpointState } from '../contract/endpoints/listener-state.ts'
-import { leadOf, stateOf } from '../contract/endpoints/listener-state.ts'
-import {
-  attention,
-  SUMMED_ENDPOINTS,
-  TRAFFIC_RANGES,
-  type Traffic,
-  traffic,
-  trafficQuery,
-} from '../contract/overview.ts'
-import { canonicalAddress } from '../endpoints/address.ts'
-import { listenerStatus } from '../endpoints/listener-status.ts'
 import type { EndpointsModule } from '../endpoints/module.ts'
-import { DURATION_BOUNDS } from '../endpoints/traffic.ts'
-import { Failure } from '../failure.ts'
 import type { ErrorLog } from '../health/error-log.ts'
-import type { AppEnv } from '../http/env.ts'
-import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
-import { queryInput } from '../http/input/query-input.ts'
-import type { HttpModule } from '../http/module.ts'
-import { describe } from '../http/openapi/describe.ts'
 import type { NodesModule } from '../nodes/module.ts'
 import { type AttentionDeps, createAttention } from './attention.ts'
+import { type OverviewRoutesDeps, overviewRoutes } from './routes.ts'
 import { createTrafficMinutes, type TrafficMinutesDeps } from './traffic-minutes.ts'
 
 export interface OverviewModuleDeps
-  extends Pick<AttentionDeps, 'data' | 'databaseExists' | 'certificates'>,
+  extends Omit<OverviewRoutesDeps, 'minutes' | 'findAttention'>,
+    Pick<AttentionDeps, 'data' | 'databaseExists' | 'certificates'>,
     Pick<TrafficMinutesDeps, 'store'> {
-  readonly endpoints: Pick<EndpointsModule, 'list' | 'listeners'>
+  readonly endpoints: Pick<EndpointsModule, 'list' | 'listeners' | 'statuses'>
   readonly nodes: Pick<NodesModule, 'name' | 'now' | 'listeners'>
-  readonly http: Pick<HttpModule, 'sendList'>
-  readonly requireRole: RequireRole
   readonly logError: ErrorLog
 }
 
 /** Creates what an overview shows: the traffic of the last day, and what needs attention. */
 export function createOverviewModule(deps: OverviewModuleDeps) {
-  const { store, endpoints, nodes, http, requireRole } = deps
+  const { store, endpoints, nodes } = deps
   const minutes = createTrafficMinutes({
     store,
     node: nodes.name,
@@ -48,95 +27,12 @@ export function createOverviewModule(deps: OverviewModuleDeps) {
     ...deps,
     now: nodes.now,
     endpoints: endpoints.list,
-    listeners: () => [
-      ...endpoints.listeners().map((each) => listenerStatus(each, nodes.name)),
-      ...nodes.listeners(),
-    ],
+    listeners: () => [...endpoints.statuses(), ...nodes.listeners()],
   })
-
-  /** Returns the state and the traffic of the listeners of all nodes that `shows` selects. */
-  function currentOf(shows: (endpoint: string) => boolean) {
-    const listeners = [
-      ...endpoints.listeners().map(({ name, state, traffic: { lastMinute } }) => ({
-        ...{ endpoint: name, state, lastMinute, silentSince: undefined },
-      })),
-      ...nodes.listeners(),
-    ].filter(({ endpoint }) => shows(endpoint))
-    const states: Partial<Record<EndpointState, number>> = {}
-    for (const group of Map.groupBy(listeners, ({ endpoint }) => endpoint).values()) {
-      // One that drains may have a successor.
-      const open = group.filter(({ state }) => state !== 'draining')
-      const lead = leadOf(open.length > 0 ? open : group)
-      const state = lead === undefined ? 'unknown' : stateOf(lead)
-      states[state] = (states[state] ?? 0) + 1
-    }
-    const lastMinute = { requests: 0, rejected: 0, failed: 0 }
-    for (const { lastMinute: last, silentSince } of listeners) {
-      if (last === undefined || silentSince !== undefined) continue
-      lastMinute.requests += last.requests
-      lastMinute.rejected += last.rejected
-      lastMinute.failed += last.failed
-    }
-    return { endpoints: states, lastMinute }
-  }
-
   return {
-    minutes,
-    trafficRoutes: new Hono<AppEnv>().get(
-      '/',
-      describe({
-        summary: 'Get the traffic of the last hour or day, of all endpoints or of one',
-        query: trafficQuery,
-        responses: { 200: traffic },
-        failures: { 400: 'a parameter is invalid', 404: 'there is no such endpoint' },
-      }),
-      requireRole('viewer'),
-      queryInput(trafficQuery),
-      async (c) => {
-        const { endpoint, range } = c.req.valid('query')
-        const { databases } = principalOf(c)
-        const view = createEndpointView(databases)
-        const isAll = endpoint === undefined && view.shows(undefined)
-        const name = endpoint && canonicalAddress(endpoint)
-        const shown = endpoints
-          .list()
-          .filter((each) => view.shows(each.databases) && (name ?? each.endpoint) === each.endpoint)
-          .map((each) => each.endpoint)
-        if (endpoint !== undefined && shown.length === 0) {
-          throw new Failure('endpoint-not-found', 'endpoint not found')
-        }
-        const { until, steps } = await minutes.read(isAll ? undefined : busiestOf(shown), range)
-        const names = new Set(shown)
-        const body: Traffic = {
-          until: new Date(until).toISOString(),
-          stepSeconds: TRAFFIC_RANGES[range].minutes * 60,
-          bounds: [...DURATION_BOUNDS],
-          steps,
-          ...currentOf((each) => isAll || names.has(each)),
-        }
-        return c.json(body, 200)
-      },
-    ),
-    attentionRoutes: new Hono<AppEnv>().get(
-      '/',
-      describe({
-        summary: 'List what needs a person, as far as your role and databases permit',
-        responses: { 200: attention },
-      }),
-      requireRole('viewer'),
-      async (c) => http.sendList(c, await findAttention(principalOf(c))),
-    ),
+    ...overviewRoutes({ ...deps, minutes, findAttention }),
     /** Stores the traffic of each minute when it ends. Returns a function that stops it. */
     start: () => minutes.start(deps.logError('the traffic of a minute could not be stored')),
-  }
-
-  /** Returns the endpoints with the most requests since they were opened on this node. */
-  function busiestOf(names: readonly string[]): string[] {
-    const requests = new Map(endpoints.listeners().map((one) => [one.name, one.traffic.requests]))
-    return names
-      .toSorted((a, b) => (requests.get(b) ?? 0) - (requests.get(a) ?? 0))
-      .slice(0, SUMMED_ENDPOINTS)
-      .toSorted()
   }
 }
 

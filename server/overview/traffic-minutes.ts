@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { nextTurn } from '../concurrency/turns.ts'
+import { DURATION_BOUNDS } from '../contract/endpoints/traffic.ts'
 import {
   STORED_ENDPOINTS,
   TRAFFIC_RANGES,
@@ -7,7 +8,6 @@ import {
   type TrafficStep,
 } from '../contract/overview.ts'
 import type { Listener } from '../endpoints/listeners/listener.ts'
-import { DURATION_BOUNDS } from '../endpoints/traffic.ts'
 import { parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TrafficMinutesTable } from '../storage/tables.ts'

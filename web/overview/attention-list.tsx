@@ -35,7 +35,7 @@ export function AttentionList({ items }: { items: readonly AttentionItem[] }) {
   }
   return (
     <>
-      <ul className={classes.attention}>
+      <ul className={classes.list}>
         {(isAll ? items : items.slice(0, SHOWN)).map((item) => (
           <Entry key={`${item.kind} ${item.target}`} item={item} />
         ))}

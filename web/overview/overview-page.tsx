@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import type { AuditRow } from '../../server/contract/audit.ts'
 import type { TrafficRange } from '../../server/contract/overview.ts'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { Section } from '../ui/layout/section.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
+import { RelativeTime } from '../ui/text/relative-time.tsx'
 import { AttentionList } from './attention-list.tsx'
 import classes from './overview.module.css'
 import { attentionQuery, changesQuery, trafficQuery } from './queries.ts'
-import { RecentChanges } from './recent-changes.tsx'
 import { TrafficTiles } from './traffic-tiles.tsx'
 
 const ranges = [
@@ -18,7 +20,7 @@ const ranges = [
 ] as const
 
 /** The start page: what needs the person, how busy the server is, and who changed what. */
-export function OverviewPage() {
+export function OverviewPage({ Change }: { Change: ComponentType<{ row: AuditRow }> }) {
   const { range: chosen } = useSearch({ from: '/overview' })
   const range: TrafficRange = chosen ?? '1h'
   const navigate = useNavigate()
@@ -57,7 +59,18 @@ export function OverviewPage() {
         <div>
           <Section title="Recent changes" action={<Link to="/activity">All activity</Link>}>
             <QueryResult query={changes} what="the changes">
-              {(rows) => <RecentChanges rows={rows} />}
+              {(rows) => (
+                <ul className={classes.list}>
+                  {rows.map((row) => (
+                    <li key={row.seq}>
+                      <p className={classes.what}>
+                        <Change row={row} />
+                      </p>
+                      <RelativeTime time={row.at} tabIndex={0} />
+                    </li>
+                  ))}
+                </ul>
+              )}
             </QueryResult>
           </Section>
         </div>

@@ -6,6 +6,14 @@ export const SAMPLE_SECONDS = 5
 /** Number of samples that are kept: an hour. */
 export const SAMPLES = 720
 
+/**
+ * Upper bounds of the request duration histogram, in seconds. One more bucket counts everything
+ * above the last bound.
+ */
+export const DURATION_BOUNDS: readonly number[] = Object.freeze([
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+])
+
 const samples = (what: string) => z.array(z.nullable(z.int())).check(z.describe(what))
 
 /** The traffic of an endpoint on one node: 720 samples of each kind, oldest first. */

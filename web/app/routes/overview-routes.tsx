@@ -9,8 +9,14 @@ export const overviewRoute = createRoute({
   path: '/overview',
   validateSearch: ({ range }: Record<string, unknown>): { range?: TrafficRange } =>
     range === '24h' ? { range } : {},
-  component: lazyPage(async () => (await import('../../overview/overview-page.tsx')).OverviewPage, {
-    what: 'the overview',
-    heading: 'Overview',
-  }),
+  component: lazyPage(
+    async () => {
+      const [{ OverviewPage }, { ChangeSentence }] = await Promise.all([
+        import('../../overview/overview-page.tsx'),
+        import('../../audit/change-sentence.tsx'),
+      ])
+      return () => <OverviewPage Change={ChangeSentence} />
+    },
+    { what: 'the overview', heading: 'Overview' },
+  ),
 })

@@ -8,7 +8,7 @@ import { useLayer } from './use-layer.ts'
 const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }))
 
 const AboutDialog = lazy(async () => ({
-  default: (await import('../session/about-dialog.tsx')).AboutDialog,
+  default: (await import('./about-dialog.tsx')).AboutDialog,
 }))
 
 /** Target of `/`: the element marked as the page's filter, or the first search field. */
