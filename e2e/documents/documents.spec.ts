@@ -209,7 +209,7 @@ test('A document is searched and edited beside the table, and changes that are l
   await editorOf(page).fill('{ "title": "Mine" }')
   await page.getByRole('link', { name: 'd01' }).click()
   await expect(dialogOf(page, 'Document d01')).toContainText('Lake')
-  await expect(page.getByText('Your changes to d00 are kept, but not saved')).toBeVisible()
+  await expect(page.getByText('Your changes to d00 are kept, but not saved').first()).toBeVisible()
   await page.getByRole('link', { name: 'Continue editing' }).click()
   await page.getByRole('button', { name: 'Restore' }).click()
   await expect(editorOf(page)).toContainText('Mine')
