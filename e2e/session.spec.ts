@@ -296,7 +296,7 @@ test('The first view paints a skeleton immediately, loads few scripts and sends 
   await fresh.close()
 })
 
-test('The Documents page loads few scripts, and the editor only to edit', async ({
+test('The page of a collection loads few scripts, and the editor only to edit', async ({
   page,
   gatehouse,
 }) => {
