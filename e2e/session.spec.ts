@@ -317,7 +317,7 @@ test('The overview loads few scripts, and not the table of endpoints', async ({
   await fresh.close()
 })
 
-test('The Documents page loads few scripts, and the editor only to edit', async ({
+test('The page of a collection loads few scripts, and the editor only to edit', async ({
   page,
   gatehouse,
 }) => {

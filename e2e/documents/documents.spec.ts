@@ -183,6 +183,43 @@ test('A document that someone else changed is shown beside the edited one', asyn
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one', title: 'Mine' })
 })
 
+test('A document is searched and edited beside the table, and changes that are left are kept', async ({
+  page,
+  gatehouse,
+}) => {
+  const many = Array.from({ length: 40 }, (_, at) => ({
+    id: `d${String(at).padStart(2, '0')}`,
+    title: at === 0 ? 'Sea, see, sea' : 'Lake',
+  }))
+  await makeBlog(gatehouse, many)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await gatehouse.signIn(page, ARTICLES)
+  await expect(page.getByText('40 documents', { exact: true })).toBeVisible()
+  await expect(page.getByRole('row', { name: 'd23' })).toBeInViewport({ ratio: 1 })
+  await page.getByRole('link', { name: 'd00' }).click()
+  const panel = dialogOf(page, 'Document d00')
+  await panel.getByRole('searchbox', { name: 'Find in the document' }).fill('SEA')
+  await expect(panel.getByText('1 of 2')).toBeVisible()
+  await page.keyboard.press('Enter')
+  await expect(panel.getByText('2 of 2')).toBeVisible()
+  await panel.getByRole('button', { name: 'Edit document' }).click()
+  await expect(editorOf(page)).toBeFocused()
+  await dialogOf(page, 'Edit document d00').getByRole('searchbox').fill('lake')
+  await expect(page.getByText('No match')).toBeVisible()
+  await editorOf(page).fill('{ "title": "Mine" }')
+  await page.getByRole('link', { name: 'd01' }).click()
+  await expect(dialogOf(page, 'Document d01')).toContainText('Lake')
+  await expect(page.getByText('Your changes to d00 are kept, but not saved').first()).toBeVisible()
+  await page.getByRole('link', { name: 'Continue editing' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await expect(editorOf(page)).toContainText('Mine')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(panel).toContainText('Sea, see, sea')
+  await panel.getByRole('button', { name: 'Edit document' }).click()
+  await expect(editorOf(page)).toContainText('Sea')
+  await expect(page.getByRole('button', { name: 'Restore' })).toBeHidden()
+})
+
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {
   browserErrors.allow(/^http 404 GET .*\/_schema\/articles$/)
   browserErrors.allow(/^http 422 PUT .*\/_schema\/articles$/)

@@ -29,7 +29,7 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await expect(ids).toHaveCount(50)
   await page.goto(`${ARTICLES}?after=d54`)
   await expect(ids.first()).toHaveText('d55')
-  await expect(pages).toContainText('5 documents on this page')
+  await expect(pages).toContainText('5 of 60 documents on this page')
   await page.getByRole('button', { name: 'First page' }).click()
   await expect(ids).toHaveCount(50)
   await expect(pages).toContainText('Documents 1–50')

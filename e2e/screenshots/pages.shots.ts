@@ -102,7 +102,7 @@ test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
   await open(page, '/data', 'archive')
   await shoot(page, 'databases-full')
   await open(page, '/data/blog', 'articles')
-  await shoot(page, 'databases-panel')
+  await shoot(page, 'database')
   await open(page, '/data/blog?dialog=drop', 'Drop')
   await shoot(page, 'databases-drop')
   await open(page, '/data?dialog=create', 'Create database')
@@ -124,8 +124,6 @@ test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
   await gatehouse.post('/_db/news/items', { id: 'one' })
   await gatehouse.signIn(page, '/_console/data')
   const blog = '/data/blog/articles'
-  await open(page, '/data', 'archive')
-  await shoot(page, 'documents-databases')
   await open(page, '/data/blog', 'articles')
   await shoot(page, 'documents-collections')
   await open(page, '/data/archive', 'archive contains no documents')

@@ -39,19 +39,23 @@ export function CollectionHead({ database, collection, tab, action }: Collection
     <>
       {narrow && <CollectionPicker database={database} collection={collection} tab={tab} />}
       <div className={classes.head}>
-        <h1 className={narrow && collection !== undefined ? 'visually-hidden' : 'mono'}>
-          {collection === undefined ? (
-            database
-          ) : (
+        <div className={narrow && collection !== undefined ? 'visually-hidden' : classes.title}>
+          {collection !== undefined && (
             <>
-              <Link to="/data/$database" params={{ database }} search={({ q }) => ({ q })}>
+              <Link
+                to="/data/$database"
+                params={{ database }}
+                search={({ q }) => ({ q })}
+                activeOptions={{ exact: true }}
+                className="mono"
+              >
                 {database}
               </Link>
-              <span className="dim"> / </span>
-              {collection}
+              <span className="dim">/</span>
             </>
           )}
-        </h1>
+          <h1 className="mono">{collection ?? database}</h1>
+        </div>
         {collection !== undefined && (
           <Tabs label={`Collection ${collection}`}>
             {tabs.map(([path, label]) => (
