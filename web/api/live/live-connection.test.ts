@@ -52,7 +52,7 @@ function watch(mayConnect: (signal: AbortSignal) => Promise<boolean>, after?: st
   const states: Connection[] = []
   const events: string[] = []
   const stream = openStream({
-    url: '/events',
+    url: (from) => (from === undefined ? '/events' : `/events?after=${from}`),
     after,
     onEvent: ({ type }) => events.push(type),
     onState: (state) => states.push(state),

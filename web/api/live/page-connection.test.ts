@@ -38,8 +38,7 @@ afterEach(() => {
 })
 
 const open = () =>
-  openPageConnection({
-    url: '/events',
+  openPageConnection('/events', {
     after: undefined,
     onEvent: () => {},
     mayConnect: async () => true,
