@@ -12,8 +12,8 @@ import {
   eventRoutes,
   lastEventHeader,
   type PartsOf,
-  type StreamPart,
 } from './routes.ts'
+import type { StreamPart } from './stream-part.ts'
 
 export interface EventsModuleDeps {
   readonly hub: EventHub

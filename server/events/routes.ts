@@ -4,18 +4,14 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { PersonLimit } from '../concurrency/person-limit.ts'
 import type { Principal } from '../contract/access/principal.ts'
 import { createEndpointView, type EndpointView, inScope } from '../contract/access/scope.ts'
-import {
-  type EventQuery,
-  eventQuery,
-  type FollowedEvent,
-  LAST_EVENT_HEADER,
-} from '../contract/event.ts'
+import { type EventQuery, eventQuery, LAST_EVENT_HEADER } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
 import type { EventHub, NumberedEvent } from './hub.ts'
+import type { StreamPart } from './stream-part.ts'
 
 /**
  * Period of stream heartbeats, ms. The console reports a lost connection within 15 s, which allows
@@ -28,14 +24,6 @@ export const HEARTBEATS_PER_CHECK = 3
 
 /** Reconnect delay that is sent to readers, ms. */
 const RECONNECT_DELAY = 1_000
-
-/** What a stream follows besides the events of the hub. */
-export interface StreamPart {
-  /** Calls `listener` when there may be something to send; returns the unsubscribe. */
-  subscribe(listener: () => void): () => void
-  /** Returns what to send next to a reader, who was just authenticated; undefined: nothing. */
-  take(reader: Principal): FollowedEvent | undefined | Promise<FollowedEvent | undefined>
-}
 
 /** Returns the parts that a request asks for. */
 export type PartsOf = (c: Context<AppEnv>, query: EventQuery) => readonly StreamPart[]

@@ -1,6 +1,6 @@
 import { inScope } from '../contract/access/scope.ts'
 import type { FollowedEvent } from '../contract/event.ts'
-import type { StreamPart } from '../events/routes.ts'
+import type { StreamPart } from '../events/stream-part.ts'
 import { isStoreFailure } from '../failure.ts'
 import type { Feed, Feeds } from './feeds.ts'
 import type { Follower, Followers } from './followers.ts'

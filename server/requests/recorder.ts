@@ -6,7 +6,7 @@ import {
   STREAMED_PER_SECOND,
 } from '../contract/endpoints/request.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
-import type { StreamPart } from '../events/routes.ts'
+import type { StreamPart } from '../events/stream-part.ts'
 import { Rings } from './rings.ts'
 
 /** What is known of a request when it has ended. */

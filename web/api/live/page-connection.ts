@@ -32,7 +32,7 @@ export function openPageConnection(
   let opened = path
   const url = (after: string | undefined) => {
     const parameters = after === undefined ? [] : [`after=${encodeURIComponent(after)}`]
-    const query = [...parameters, ...new Set(followers.values())].join('&')
+    const query = [...parameters, ...[...new Set(followers.values())].sort()].join('&')
     return query === '' ? path : `${path}?${query}`
   }
   const onEvent: StreamOptions['onEvent'] = (event) => {
