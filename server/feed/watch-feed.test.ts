@@ -123,12 +123,17 @@ test('the part of a feed ends with the access of its reader', async () => {
     await follow(['shop/orders', 'blog/notes'], headers),
     await follow(['shop/orders', 'blog/notes'], {}, through),
   ]
+  const changes = await opened.request('/_db/shop/_feed/orders/changes', {
+    headers: { Accept: 'text/event-stream', ...headers },
+  })
   for (const { seen } of [ada, mapped]) await expect.poll(() => seen('shop/orders')).toHaveLength(1)
   through.mapping = { names: ['_system', 'blog'], defaultDatabase: '_system' }
   await send('PATCH', `/_api/user/${id}`, { role: 'viewer', databases: ['_system', 'blog'] })
   for (const { seen } of [ada, mapped]) {
     await expect.poll(() => seen('shop/orders').at(-1)).toEqual([null, 0])
   }
+  // A stream of its changes ends.
+  expect(await changes.text()).toMatch(/^retry: 1000\nid: [0-9a-f]{12}-0\n\n$/)
   // Both still follow the other feed, until it is turned off.
   await send('POST', '/_db/blog/notes', { id: 'a' })
   for (const { seen } of [ada, mapped]) await expect.poll(() => seen('blog/notes')).toHaveLength(2)
