@@ -86,7 +86,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 plan={isBefore ? undefined : query.data?.plan}
                 loading={isBefore}
               >
-                <LiveChanges collectionRef={collectionRef} />
+                <LiveChanges key={collectionRef.collection} collectionRef={collectionRef} />
               </PlanLine>
             )
           }
