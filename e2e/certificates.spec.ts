@@ -152,6 +152,32 @@ test('A certificate is uploaded, replaced and deleted, and all problems are show
   await expect(page.getByText('There are no certificates yet.')).toBeVisible()
 })
 
+test('A PKCS #12 file is added with its passphrase', async ({ page, gatehouse, browserErrors }) => {
+  browserErrors.allow(/^http 422 POST .*\/_api\/certificate/)
+  const pfx = readFileSync('server/certificates/testdata/first.p12.base64', 'utf8')
+  await gatehouse.signIn(page, PAGE)
+  await page.getByRole('button', { name: 'Add certificate' }).click()
+  const dialog = dialogOf(page, 'Add a certificate')
+  await dialog.getByLabel('Name', { exact: true }).fill('shop')
+  await dialog.getByText('Upload', { exact: true }).click()
+  await dialog.locator('input[type="file"]').setInputFiles({
+    name: 'first.p12',
+    mimeType: 'application/x-pkcs12',
+    buffer: Buffer.from(pfx, 'base64'),
+  })
+  await expect(dialog.getByRole('button', { name: 'Use PEM instead of first.p12' })).toBeVisible()
+  const passphrase = dialog.getByLabel('Passphrase')
+  await passphrase.fill('wrong')
+  await page.keyboard.press('Control+Enter')
+  await expect(passphrase).toHaveAccessibleDescription(/Is not that of the file\./)
+  await passphrase.fill('secret')
+  await expect(dialog.getByText('Is not that of the file.')).toBeHidden()
+  await page.keyboard.press('Control+Enter')
+  await expect(dialog).toBeHidden()
+  await expect(toast(page)).toContainText('Certificate shop added')
+  await expect(tableRow(page, 'shop')).toContainText('localhost, 127.0.0.1+1')
+})
+
 test('The policy of an ssl endpoint orders certificates and accepts client certificates', async ({
   page,
   gatehouse,
@@ -168,8 +194,10 @@ test('The policy of an ssl endpoint orders certificates and accepts client certi
   const form = dialogOf(page, `Policy of ${address}`)
   const tls = form.getByRole('region', { name: 'TLS' })
   await tls.getByLabel('Choose a certificate').selectOption('two')
-  await tls.getByRole('button', { name: 'Move two up' }).click()
-  await expect(tls.getByRole('button', { name: 'Move two up' })).toBeFocused()
+  await tls.getByRole('button', { name: 'Make two first' }).click()
+  const list = tls.getByRole('list', { name: 'Certificates in order' })
+  await expect(list.getByRole('listitem').first()).toContainText('two')
+  await expect(list.getByRole('listitem').first()).toBeFocused()
   await tls.getByText('TLS 1.3', { exact: true }).click()
   await tls.getByText('Optional', { exact: true }).click()
   await tls.getByRole('button', { name: 'Add a name' }).click()

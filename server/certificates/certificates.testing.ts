@@ -102,6 +102,7 @@ export function createTestCertificates(): TestCertificates {
     load: async () => {},
     has: (which) => (which === 'any' ? all.size > 0 : all.has('default')),
     requireStored: async () => {},
+    challengeFor: undefined,
     onChange(callback) {
       callbacks.add(callback)
       return () => callbacks.delete(callback)

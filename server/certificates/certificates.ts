@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
-import type { SecureContextOptions } from 'node:tls'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
 import {
   type CertificateFiles,
@@ -10,7 +10,6 @@ import {
   DEFAULT_CERTIFICATE,
 } from '../contract/certificate.ts'
 import type { LiveEvent } from '../contract/event.ts'
-import { invariant } from '../contract/invariant.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
@@ -25,27 +24,27 @@ import {
   checkPem,
   checkPfx,
   contextOptions,
+  parseNames,
+  readFiles,
   readInfo,
   type Secret,
   splitCertificates,
 } from './check-certificate.ts'
-import { readPair, readTexts } from './files.ts'
-import { parseNames, parseOrdered } from './names.ts'
+import { readSealed, storeSealed } from './sealed-setting.ts'
 import {
-  authorityKey,
+  authority,
   type CertificateChange,
   type CertificateContent,
   noCertificate,
-  readAuthority,
   readCertificates,
   readRevisions,
   readSecret,
   readUses,
   removeCertificate,
   type StoredCertificate,
-  storeAuthority,
   writeCertificate,
 } from './stored-certificates.ts'
+import type { KeyPair } from './x509.ts'
 
 /** A certificate as a listener serves it. */
 export interface ServedCertificate {
@@ -53,30 +52,6 @@ export interface ServedCertificate {
   /** The names in the certificate, lower case. */
   readonly hosts: readonly string[]
   readonly context: SecureContextOptions
-}
-
-/** The certificates of this node, for its listeners. */
-export interface CertificateSource {
-  /**
-   * Returns certificates; without names, the one for endpoints whose policy names none.
-   *
-   * @throws Failure `bad-parameter` if one is missing, `unavailable` if this node cannot read it.
-   */
-  find(names: readonly string[] | undefined): ServedCertificate[]
-  /** Reads certificates that another node has just stored. */
-  load(names: readonly string[] | undefined): Promise<void>
-  /** Whether there is any certificate, or the one for endpoints whose policy names none. */
-  has(which: 'any' | 'default'): boolean
-  /**
-   * Checks that certificates exist, in the transaction of a policy that names them.
-   *
-   * @throws Failure `conflict`
-   */
-  requireStored(trx: Change, names: readonly string[]): Promise<void>
-  /** Calls back with the names of certificates that have changed. Returns the unsubscribe. */
-  onChange(callback: (names: ReadonlySet<string>) => void): () => void
-  /** Returns what answers a challenge of the ACME directory for a name; missing without ACME. */
-  readonly challengeFor?: ((name: string) => Promise<SecureContextOptions | undefined>) | undefined
 }
 
 export interface CertificatesDeps {
@@ -100,18 +75,28 @@ export interface CertificatesDeps {
 
 export type Certificates = Awaited<ReturnType<typeof createCertificates>>
 
+/** The certificates of this node, for its listeners. */
+export type CertificateSource = Pick<
+  Certificates,
+  'find' | 'load' | 'has' | 'requireStored' | 'onChange' | 'challengeFor'
+>
+
 /** A certificate in the memory of this node. */
 interface Loaded {
   /** Undefined for the certificate from the command line. */
   readonly stored: StoredCertificate | undefined
   readonly files: CertificateFiles | undefined
-  /** Undefined until the files could be read. */
-  current: { readonly certificate: string; readonly info: CertificateInfo } | undefined
-  /** The key that was read from files. */
-  key: string | undefined
+  /** Undefined until the files could be read, or the first is issued. */
+  current: Current | undefined
   error: CertificateRecord['error']
   /** Stops watching the files. */
-  readonly close: () => void
+  close: () => void
+}
+
+interface Current {
+  readonly certificate: string
+  readonly info: CertificateInfo
+  readonly secret: () => Secret
 }
 
 /** Interval at which files are polled, ms. */
@@ -142,13 +127,12 @@ export async function createCertificates(deps: CertificatesDeps) {
   }
 
   /** Reads the files of a certificate. If they cannot be used, the last ones stay in use. */
-  async function readFiles(name: string, entry: Loaded): Promise<void> {
-    const { files } = entry
-    if (files === undefined) return
+  async function load(name: string, entry: Loaded, files: CertificateFiles): Promise<void> {
     try {
-      const read = await readPair(files)
-      entry.current = { certificate: read.certificate, info: await infoOf(read.certificate) }
-      entry.key = read.key
+      const { certificate, key } = await readFiles(files)
+      // Throws if they do not fit.
+      createSecureContext({ cert: certificate, key })
+      entry.current = { certificate, info: await infoOf(certificate), secret: () => ({ key }) }
       entry.error = undefined
     } catch (error) {
       // Expected while only one of the files is written; the change of the other loads them again.
@@ -158,19 +142,16 @@ export async function createCertificates(deps: CertificatesDeps) {
     }
   }
 
-  function watch(name: string, files: CertificateFiles): () => void {
-    const paths = [files.certificate, files.key]
-    const reload = () => {
-      const entry = loaded.get(name)
-      if (entry === undefined) return
-      readFiles(name, entry).then(
+  function watch(name: string, entry: Loaded, files: CertificateFiles): () => void {
+    const reload = () =>
+      void load(name, entry, files).then(
         () => {
           log.info({ certificate: name }, 'loaded the renewed certificate')
           changed(name)
         },
         () => deps.publish({ type: 'certificate' }),
       )
-    }
+    const paths = [files.certificate, files.key]
     for (const path of paths) {
       // Polling, because a watch by inode misses a replaced symbolic link, as renewals use.
       watchFile(path, { interval: CHECK_INTERVAL, persistent: false }, reload)
@@ -182,24 +163,28 @@ export async function createCertificates(deps: CertificatesDeps) {
 
   /** Takes a certificate into memory. */
   async function add(name: string, stored: StoredCertificate | undefined): Promise<void> {
-    const files = stored?.settings.files ?? (stored === undefined ? filesOf(configured) : undefined)
-    const { certificate = null, info = null } = stored ?? {}
-    const before = loaded.get(name)
+    const files = stored === undefined ? filesOf(configured) : stored.settings.files
     const entry: Loaded = {
       stored,
       files,
-      current: certificate !== null && info !== null ? { certificate, info } : undefined,
-      key: undefined,
+      current: currentOf(stored),
       error: undefined,
-      close: files === undefined ? () => {} : watch(name, files),
+      close() {},
     }
-    await readFiles(name, entry).catch((error: unknown) => {
-      if (stored !== undefined) return
-      entry.close()
-      throw error
-    })
-    before?.close()
+    if (files !== undefined) {
+      await load(name, entry, files).catch((error: unknown) => {
+        if (stored === undefined) throw error
+      })
+      entry.close = watch(name, entry, files)
+    }
+    loaded.get(name)?.close()
     loaded.set(name, entry)
+  }
+
+  function currentOf(stored: StoredCertificate | undefined): Current | undefined {
+    const { certificate = null, info = null } = stored ?? {}
+    if (stored === undefined || certificate === null || info === null) return undefined
+    return { certificate, info, secret: () => readSecret(vault, stored) }
   }
 
   if (configured !== undefined) {
@@ -210,17 +195,21 @@ export async function createCertificates(deps: CertificatesDeps) {
     })
   }
 
+  // The certificate of the command line has precedence over a stored one.
+  const isReadOnly = (name: string) => configured !== undefined && name === DEFAULT_CERTIFICATE
+
   async function readChanges(): Promise<void> {
     const rows = await readRevisions(store)
-    const names = new Set(rows.map(({ name }) => name))
-    // The certificate of the command line has precedence.
-    const isOwn = (name: string) => configured !== undefined && name === DEFAULT_CERTIFICATE
-    const isCurrent = ({ revision, acme }: (typeof rows)[number], stored?: StoredCertificate) =>
-      stored?.revision === revision && acme === (stored.order ? orderText(stored.order) : null)
-    const outdated = rows.flatMap((row) =>
-      isOwn(row.name) || isCurrent(row, loaded.get(row.name)?.stored) ? [] : row.name,
-    )
-    const removed = [...loaded.keys()].filter((name) => !names.has(name) && !isOwn(name))
+    const stored = new Set(rows.map(({ name }) => name))
+    const isCurrent = ({ name, revision, acme }: (typeof rows)[number]) => {
+      const { stored } = loaded.get(name) ?? {}
+      return (
+        stored?.revision === revision && acme === (stored.order ? orderText(stored.order) : null)
+      )
+    }
+    const names = rows.filter((row) => !isCurrent(row)).map(({ name }) => name)
+    const outdated = names.filter((name) => !isReadOnly(name))
+    const removed = [...loaded.keys()].filter((name) => !stored.has(name) && !isReadOnly(name))
     for (const name of removed) {
       loaded.get(name)?.close()
       loaded.delete(name)
@@ -236,74 +225,54 @@ export async function createCertificates(deps: CertificatesDeps) {
     return syncing
   }
 
-  const secretOf = ({ stored, key }: Loaded): Secret => {
-    if (key !== undefined) return { key }
-    invariant(stored, 'a certificate without files is stored')
-    return readSecret(vault, stored)
-  }
-
   const write = async (change: CertificateChange, content: CertificateContent) => {
-    requireWritable(change.name)
     await writeCertificate(deps, change, content)
     await sync()
   }
 
-  function requireWritable(name: string): void {
-    if (configured === undefined || name !== DEFAULT_CERTIFICATE) return
+  function requireWritable({ name }: CertificateChange): void {
+    if (!isReadOnly(name)) return
     throw new Failure(
       'conflict',
       'The certificate "default" comes from the command line of this node (--tls-cert). Change its files instead.',
     )
   }
 
-  async function authority() {
-    const found = await readAuthority(store)
+  async function ownAuthority(): Promise<KeyPair> {
+    const found = await readSealed(store, vault, authority)
     if (found !== undefined) return found
     const { createAuthority } = await import('./x509.ts')
-    await storeAuthority(store, vault, await createAuthority(deps.instance, now()))
-    const created = await readAuthority(store)
-    invariant(created, 'the local authority was just stored')
-    return created
+    const created = await createAuthority(deps.instance, now())
+    await storeSealed(store, vault, authority, created, 'keep')
+    return ownAuthority()
   }
 
-  async function issue(names: readonly string[]): Promise<CertificateContent> {
-    const { certificate, key } = await authority().then((found) => ({
-      certificate: found.certificate,
-      key: authorityKey(vault, found),
-    }))
+  async function issue(names: string[]): Promise<CertificateContent> {
     const { issueCertificate } = await import('./x509.ts')
-    const issued = await issueCertificate({ certificate, key }, names, now())
-    return {
-      kind: 'local',
-      settings: { names: [...names] },
-      certificate: issued.certificate,
-      info: await infoOf(issued.certificate),
-      secret: { key: issued.key },
-    }
+    const { certificate, key } = await issueCertificate(await ownAuthority(), names, now())
+    const info = await infoOf(certificate)
+    return { kind: 'local', settings: { names }, certificate, info, secret: { key } }
   }
 
   /** Checks what a request sends, or issues what it asks for. */
   async function contentOf(name: string, input: CertificateInput): Promise<CertificateContent> {
     if (input.kind === 'acme') {
       requireDirectory(acme)
-      const { names, challenge } = input
-      const before = loaded.get(name)
-      const { certificate = null, info = null } = before?.current ?? {}
+      const { challenge } = input
+      // The previous one stays in use until the ordered one is issued.
+      const { certificate = null, info = null, secret } = loaded.get(name)?.current ?? {}
       return {
         kind: 'acme',
-        settings: { names: parseOrdered(parseNames(names), challenge), challenge },
-        // The previous one stays in use until the ordered one is issued.
-        certificate,
-        info,
-        secret: before?.current ? secretOf(before) : null,
+        settings: { names: parseNames(input.names, challenge ?? 'http-01'), challenge },
+        ...{ certificate, info, secret: secret?.() ?? null },
         order: { state: 'pending', due: now(), failures: 0 },
       }
     }
     if (input.kind === 'local') return issue(parseNames(input.names))
     if (input.kind === 'file') {
-      const files = { certificate: input.certificate, key: input.key }
-      const { info } = await checkPem(await readTexts(files), now())
-      return { kind: 'file', settings: { files }, certificate: null, info, secret: null }
+      const { kind, ...files } = input
+      const { info } = await checkPem(await readFiles(files), now())
+      return { kind, settings: { files }, certificate: null, info, secret: null }
     }
     const { certificate, key, pfx, passphrase } = input
     const isPem = certificate !== undefined && key !== undefined
@@ -372,13 +341,13 @@ export async function createCertificates(deps: CertificatesDeps) {
   const toRecord = (
     name: string,
     { stored, current, files, error }: Loaded,
-    uses: ReadonlyMap<string, string[]>,
+    uses: ReadonlyMap<string, ReadonlySet<string>>,
   ): CertificateRecord => ({
     name,
     kind: stored?.kind ?? 'file',
     revision: stored?.revision ?? 0,
     current: current?.info ?? null,
-    endpoints: uses.get(name) ?? [],
+    endpoints: [...(uses.get(name) ?? [])],
     ...(files && { files }),
     ...(stored?.kind === 'local' && current && { renewal: toIsoTime(renewalOf(current.info)) }),
     ...(stored && toOrder(stored)),
@@ -386,8 +355,13 @@ export async function createCertificates(deps: CertificatesDeps) {
     ...(stored === undefined && { readOnly: true as const }),
   })
 
-  const source: CertificateSource = {
-    find(names = [DEFAULT_CERTIFICATE]) {
+  return {
+    /**
+     * Returns certificates; without names, the one for endpoints whose policy names none.
+     *
+     * @throws Failure `bad-parameter` if one is missing, `unavailable` if this node cannot read it.
+     */
+    find(names: readonly string[] = [DEFAULT_CERTIFICATE]): ServedCertificate[] {
       const isOrdered = (name: string) => {
         const { stored, current } = loaded.get(name) ?? {}
         return stored?.kind === 'acme' && current === undefined
@@ -403,32 +377,37 @@ export async function createCertificates(deps: CertificatesDeps) {
           const reason = error?.message ?? 'its files have not been read'
           throw new Failure('unavailable', `The certificate ${name} cannot be used: ${reason}`)
         }
-        const context = contextOptions(current.certificate, secretOf(entry))
+        const context = contextOptions(current.certificate, current.secret())
         return { name, hosts: current.info.names, context }
       })
     },
-    async load(names = [DEFAULT_CERTIFICATE]) {
+    /** Reads certificates that another node has just stored. */
+    async load(names: readonly string[] = [DEFAULT_CERTIFICATE]): Promise<void> {
       if (names.some((name) => !loaded.has(name))) await sync()
     },
-    has: (which) => (which === 'any' ? loaded.size > 0 : loaded.has(DEFAULT_CERTIFICATE)),
-    async requireStored(trx, names) {
-      const stored = new Set((await readCertificates(trx, names)).map(({ name }) => name))
-      if (configured !== undefined) stored.add(DEFAULT_CERTIFICATE)
-      const name = names.find((each) => !stored.has(each))
-      if (name === undefined) return
-      throw new Failure('conflict', `There is no certificate "${name}". Add it first.`, {
-        field: `/tls/certificates/${names.indexOf(name)}`,
+    /** Whether there is any certificate, or the one for endpoints whose policy names none. */
+    has: (which: 'any' | 'default'): boolean =>
+      which === 'any' ? loaded.size > 0 : loaded.has(DEFAULT_CERTIFICATE),
+    /**
+     * Checks that certificates exist, in the transaction of a policy that names them.
+     *
+     * @throws Failure `conflict`
+     */
+    async requireStored(trx: Change, names: readonly string[]): Promise<void> {
+      const stored = (await readCertificates(trx, names)).map(({ name }) => name)
+      const at = names.findIndex((name) => !stored.includes(name) && !isReadOnly(name))
+      if (at === -1) return
+      throw new Failure('conflict', `There is no certificate "${names[at]}". Add it first.`, {
+        field: `/tls/certificates/${at}`,
       })
     },
-    onChange(callback) {
+    /** Calls back with the names of certificates that have changed. Returns the unsubscribe. */
+    onChange(callback: (names: ReadonlySet<string>) => void): () => void {
       callbacks.add(callback)
       return () => callbacks.delete(callback)
     },
+    /** Returns what answers a challenge of the ACME directory for a name; missing without ACME. */
     challengeFor: challenges?.contextFor,
-  }
-
-  return {
-    ...source,
     /** Answers challenges of the ACME directory before other requests. */
     answerFirst: challenges?.answerFirst ?? ((next: RequestHandler) => next),
     sync,
@@ -453,19 +432,19 @@ export async function createCertificates(deps: CertificatesDeps) {
      * @throws Failure `invalid` with all problems; `conflict`; `precondition-failed`.
      */
     async set(change: CertificateChange, input: CertificateInput): Promise<void> {
-      requireWritable(change.name)
+      requireWritable(change)
       await write(change, await contentOf(change.name, input))
       void orders?.wake()
     },
     /** @throws Failure `not-found`; `conflict` if an endpoint uses it; `precondition-failed`. */
     async remove(change: CertificateChange): Promise<void> {
-      requireWritable(change.name)
+      requireWritable(change)
       await removeCertificate(deps, change)
       await sync()
     },
     /** Returns the certificate of the local authority, PEM. */
     async root(): Promise<string> {
-      const found = await readAuthority(store)
+      const found = await readSealed(store, vault, authority)
       if (found !== undefined) return found.certificate
       throw new Failure(
         'not-found',

@@ -50,7 +50,9 @@ test('a chain in any order is stored in order', async () => {
   const { issue } = await createTestAuthority(now)
   const { certificate, key } = await issue('localhost', '127.0.0.1')
   const [leaf = '', root = ''] = splitCertificates(certificate)
-  const { certificate: stored, info } = await checkPem({ certificate: root + leaf, key }, now)
+  // A file with all of them fits both fields.
+  const all = `Bag Attributes\n${root}${key}${leaf}`
+  const { certificate: stored, info } = await checkPem({ certificate: all, key: all }, now)
   expect(splitCertificates(stored)).toEqual([leaf, root])
   expect(info).toMatchObject({
     names: ['localhost', '127.0.0.1'],

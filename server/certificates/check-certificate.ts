@@ -1,5 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { duplexPair } from 'node:stream'
 import {
   connect,
@@ -8,8 +11,14 @@ import {
   type SecureContextOptions,
   TLSSocket,
 } from 'node:tls'
+import { domainToASCII } from 'node:url'
 import type { InvalidPart } from '../contract/acknowledgement.ts'
-import { type CertificateInfo, CHAIN_LENGTH } from '../contract/certificate.ts'
+import {
+  CERTIFICATE_BYTES,
+  type CertificateFiles,
+  type CertificateInfo,
+  CHAIN_LENGTH,
+} from '../contract/certificate.ts'
 import { replaceControls } from '../control-characters.ts'
 import { Failure, systemCode } from '../failure.ts'
 
@@ -42,20 +51,20 @@ export const contextOptions = (certificate: string, secret: Secret): SecureConte
     ? { cert: certificate, key: secret.key }
     : { pfx: Buffer.from(secret.pfx, 'base64'), passphrase: secret.passphrase }
 
+/** PEM texts of a certificate chain and its key. */
+interface PemPair {
+  readonly certificate: string
+  readonly key: string
+  readonly passphrase?: string | undefined
+}
+
 /**
  * Checks a certificate chain and its key.
  *
  * @param now ms since 1970.
  * @throws Failure `invalid` with all problems.
  */
-export async function checkPem(
-  input: {
-    readonly certificate: string
-    readonly key: string
-    readonly passphrase?: string | undefined
-  },
-  now: number,
-): Promise<CheckedCertificate> {
+export async function checkPem(input: PemPair, now: number): Promise<CheckedCertificate> {
   const problems: InvalidPart[] = []
   const certificates = parseCertificates(input.certificate, problems)
   const key = parseKey(input, problems)
@@ -118,22 +127,18 @@ function parseCertificates(pem: string, problems: InvalidPart[]): X509Certificat
   })
 }
 
-function parseKey(
-  { key, passphrase }: { readonly key: string; readonly passphrase?: string | undefined },
-  problems: InvalidPart[],
-): KeyObject | undefined {
+function parseKey({ key, passphrase }: PemPair, problems: InvalidPart[]): KeyObject | undefined {
   try {
     return createPrivateKey({ key, passphrase })
   } catch {
     const isEncrypted = key.includes('ENCRYPTED')
-    problems.push({
-      field: isEncrypted ? '/passphrase' : '/key',
-      reason: !isEncrypted
-        ? 'is not a private key in PEM'
-        : passphrase === undefined
-          ? 'missing: the key is encrypted'
-          : 'is not that of the key',
-    })
+    const wrong =
+      passphrase !== undefined ? 'is not that of the key' : 'missing: the key is encrypted'
+    problems.push(
+      isEncrypted
+        ? { field: '/passphrase', reason: wrong }
+        : { field: '/key', reason: 'is not a private key in PEM' },
+    )
     return undefined
   }
 }
@@ -145,20 +150,17 @@ function orderChain(
   problems: InvalidPart[],
 ): X509Certificate[] {
   if (leaf === undefined) return []
-  const chain = [leaf]
-  const rest = certificates.filter((each) => each.fingerprint256 !== leaf.fingerprint256)
-  for (;;) {
-    const last = chain.at(-1) ?? leaf
-    const at = rest.findIndex((each) => last.checkIssued(each) && last.verify(each.publicKey))
-    if (at === -1) break
-    chain.push(...rest.splice(at, 1))
+  const chain: X509Certificate[] = []
+  let rest = certificates
+  for (let next: X509Certificate | undefined = leaf; next !== undefined; ) {
+    const last: X509Certificate = next
+    chain.push(last)
+    // A certificate may be given twice.
+    rest = rest.filter(({ fingerprint256 }) => fingerprint256 !== last.fingerprint256)
+    next = rest.find((each) => last.checkIssued(each) && last.verify(each.publicKey))
   }
-  const isExtra = (each: X509Certificate) =>
-    chain.every(({ fingerprint256 }) => fingerprint256 !== each.fingerprint256)
-  const extra = rest.filter(isExtra)
-  if (extra.length > 0) {
-    const subject = JSON.stringify(extra[0]?.subject.slice(0, 128))
-    const reason = `${extra.length === 1 ? 'the certificate' : `${extra.length} certificates, such as that`} of ${subject} did not issue the others`
+  for (const { subject } of rest) {
+    const reason = `the certificate of ${JSON.stringify(subject.slice(0, 128))} did not issue the others`
     problems.push({ field: '/certificate', reason })
   }
   return chain
@@ -232,14 +234,6 @@ export async function readInfo(certificate: X509Certificate): Promise<Certificat
 
 const toPem = (chain: readonly X509Certificate[]) => chain.map(String).join('')
 
-function invalid(problems: readonly InvalidPart[]): Failure {
-  const sentences = problems.map(({ field = '', reason }) => `${field.slice(1)}: ${reason}`)
-  return new Failure('invalid', `The certificate cannot be used. ${sentences.join('; ')}.`, {
-    field: problems[0]?.field,
-    errors: [...problems],
-  })
-}
-
 /** Returns the certificates of a PKCS #12 file, that of its key first. */
 async function readPfx(pfx: Buffer, passphrase: string | undefined): Promise<X509Certificate[]> {
   const wrong = (field: string, reason: string) => invalid([{ field, reason }])
@@ -281,6 +275,80 @@ export async function handshake(secureContext: SecureContext): Promise<X509Certi
     client.destroy()
     server.destroy()
   }
+}
+
+/**
+ * Reads the files of a certificate and its key.
+ *
+ * @throws Failure `invalid`
+ */
+export const readFiles = async ({ certificate, key }: CertificateFiles): Promise<PemPair> => ({
+  certificate: await readSmallFile('/certificate', certificate),
+  key: await readSmallFile('/key', key),
+})
+
+async function readSmallFile(field: string, path: string): Promise<string> {
+  const wrong = (reason: string, systemCode?: string) =>
+    new Failure('invalid', `${path} ${reason}.`, { field, ...(systemCode && { systemCode }) })
+  let file: FileHandle | undefined
+  try {
+    // Without waiting for a writer, if it is a named pipe.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stats = await file.stat()
+    if (!stats.isFile()) throw wrong('is not a file')
+    if (stats.size > CERTIFICATE_BYTES) throw wrong('is larger than 256 KiB')
+    return await file.readFile('utf8')
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    const code = systemCode(error)
+    throw wrong(`cannot be read: ${code ?? 'unknown error'}`, code)
+  } finally {
+    await file?.close()
+  }
+}
+
+/**
+ * Returns DNS names in ASCII and IP addresses, without duplicates.
+ *
+ * @param challenge how an ACME directory is to validate them.
+ * @throws Failure `invalid` with all problems.
+ */
+export function parseNames(names: readonly string[], challenge?: string): string[] {
+  const parsed = names.map((name) => (isIP(name) !== 0 && !name.includes('%') ? name : toDns(name)))
+  const reasonOf = (name: string | undefined, at: number) => {
+    if (name === undefined) {
+      return `${JSON.stringify(names[at])} is neither a DNS name nor an IP address`
+    }
+    if (challenge !== undefined && name.startsWith('*.')) {
+      return 'is a wildcard, which needs a challenge over DNS'
+    }
+    if (challenge !== 'tls-alpn-01' || isIP(name) === 0) return undefined
+    return 'is an IP address; tls-alpn-01 validates only names'
+  }
+  const problems = parsed.flatMap((name, at) => {
+    const reason = reasonOf(name, at)
+    return reason === undefined ? [] : { field: `/names/${at}`, reason }
+  })
+  if (problems.length > 0) throw invalid(problems)
+  return [...new Set(parsed.filter((name) => name !== undefined))]
+}
+
+function toDns(name: string): string | undefined {
+  const prefix = name.startsWith('*.') ? '*.' : ''
+  const ascii = domainToASCII(name.slice(prefix.length))
+  const isName =
+    ascii.length <= 253 &&
+    isIP(ascii) === 0 &&
+    ascii.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
+  return isName ? prefix + ascii : undefined
+}
+
+function invalid(problems: readonly InvalidPart[]): Failure {
+  const sentences = problems.map(({ field = '', reason }) => `${field.slice(1)}: ${reason}`)
+  return new Failure('invalid', `The certificate cannot be used. ${sentences.join('; ')}.`, {
+    field: problems[0]?.field,
+    errors: [...problems],
+  })
 }
 
 const CONVERT =

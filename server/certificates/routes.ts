@@ -35,8 +35,12 @@ const FAILURES = {
 const nameOf = (c: Context<AppEnv>) => c.req.param('name') ?? ''
 
 /** Routes of `/_api/certificate` (docs/http-api.md, "Certificates"). */
-export const certificateRoutes = ({ certificates, requireRole, sendList }: CertificateRoutesDeps) =>
-  new Hono<AppEnv>()
+export function certificateRoutes({ certificates, requireRole, sendList }: CertificateRoutesDeps) {
+  const read = async (name: string) => {
+    const record = await certificates.get(name)
+    return { record, headers: { ETag: `"${record.revision}"` } }
+  }
+  return new Hono<AppEnv>()
     .get(
       '/',
       describe({ summary: 'List the certificates', responses: { 200: certificateList } }),
@@ -60,15 +64,10 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
           .set({ name, actor: callerOf(c), expected: 'none' }, input)
           .catch((error: unknown) => {
             if (!(error instanceof Failure && error.code === 'precondition-failed')) throw error
-            throw new Failure('conflict', `The certificate ${name} already exists.`, {
-              field: '/name',
-            })
+            throw new Failure('conflict', error.message, { field: '/name' })
           })
-        const record = await certificates.get(name)
-        return c.json(record, 201, {
-          ETag: `"${record.revision}"`,
-          Location: `/_api/certificate/${name}`,
-        })
+        const { record, headers } = await read(name)
+        return c.json(record, 201, { ...headers, Location: `/_api/certificate/${name}` })
       },
     )
     .get(
@@ -80,8 +79,8 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
       }),
       requireRole('operator'),
       async (c) => {
-        const record = await certificates.get(nameOf(c))
-        return c.json(record, 200, { ETag: `"${record.revision}"` })
+        const { record, headers } = await read(nameOf(c))
+        return c.json(record, 200, headers)
       },
     )
     .put(
@@ -106,8 +105,8 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
         const { match, noneMatch } = conditionsOf(c)
         const expected = noneMatch === '*' ? 'none' : match
         await certificates.set({ name, actor: callerOf(c), expected }, c.req.valid('json'))
-        const record = await certificates.get(name)
-        return c.json(record, 200, { ETag: `"${record.revision}"` })
+        const { record, headers } = await read(name)
+        return c.json(record, 200, headers)
       },
     )
     .delete(
@@ -126,6 +125,7 @@ export const certificateRoutes = ({ certificates, requireRole, sendList }: Certi
         return c.json(acknowledge(), 200)
       },
     )
+}
 
 /** `/_api/certificate-root`: the certificate of the local authority. */
 export const certificateRootRoutes = ({

@@ -8,11 +8,11 @@ import {
   certificateKind,
   DEFAULT_CERTIFICATE,
 } from '../contract/certificate.ts'
-import { type Conditions, matches } from '../contract/conditions.ts'
 import { Failure } from '../failure.ts'
 import { parseStoredPolicy } from '../policy/stored-policies.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
+import { type ExpectedRevision, requireRevision } from '../storage/changes/require-revision.ts'
 import type { Change } from '../storage/changes/transactions.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -20,9 +20,11 @@ import type { CertificatesTable } from '../storage/tables.ts'
 import type { Vault } from '../storage/vault.ts'
 import { type Order, order, orderText } from './acme/stored-orders.ts'
 import type { Secret } from './check-certificate.ts'
+import type { SealedSetting } from './sealed-setting.ts'
+import type { KeyPair } from './x509.ts'
 
 /** What a kind needs besides the certificate: paths, or the names to issue it for. */
-const settings = z.object({
+const settingsOfKind = z.object({
   files: z.optional(certificateFiles),
   names: z.optional(z.array(z.string())),
   challenge: z.optional(acmeChallenge),
@@ -31,7 +33,7 @@ const settings = z.object({
 /** A certificate to be stored. */
 export interface CertificateContent {
   readonly kind: z.infer<typeof certificateKind>
-  readonly settings: z.infer<typeof settings>
+  readonly settings: z.infer<typeof settingsOfKind>
   /** The chain, PEM; null for files, which each node reads, and before the first is issued. */
   readonly certificate: string | null
   readonly info: CertificateInfo | null
@@ -47,19 +49,13 @@ export interface StoredCertificate extends Omit<CertificateContent, 'secret'> {
   readonly secret: string | null
 }
 
-function fromRow(row: CertificatesTable): StoredCertificate {
-  return {
-    name: row.name,
-    kind: parseColumn(certificateKind, 'certificates.kind', row.kind),
-    revision: row.revision,
-    settings: parseJsonColumn(settings, 'certificates.settings', row.settings),
-    certificate: row.certificate,
-    info:
-      row.info === null ? null : parseJsonColumn(certificateInfo, 'certificates.info', row.info),
-    secret: row.secret,
-    order: row.acme === null ? undefined : parseJsonColumn(order, 'certificates.acme', row.acme),
-  }
-}
+const fromRow = ({ kind, settings, info, acme, ...row }: CertificatesTable): StoredCertificate => ({
+  ...row,
+  kind: parseColumn(certificateKind, 'certificates.kind', kind),
+  settings: parseJsonColumn(settingsOfKind, 'certificates.settings', settings),
+  info: info === null ? null : parseJsonColumn(certificateInfo, 'certificates.info', info),
+  order: acme === null ? undefined : parseJsonColumn(order, 'certificates.acme', acme),
+})
 
 /** Returns the names, revisions and orders of all certificates. */
 export const readRevisions = ({ db }: Store) =>
@@ -84,8 +80,7 @@ export const readSecret = (vault: Vault, { name, secret }: StoredCertificate): S
 export interface CertificateChange {
   readonly name: string
   readonly actor: Caller
-  /** Revisions that the stored certificate may have; `none`: there must be none. */
-  readonly expected?: Conditions['match'] | 'none' | undefined
+  readonly expected?: ExpectedRevision
 }
 
 /**
@@ -110,21 +105,15 @@ export function writeCertificate(
   return store.change(async (trx) => {
     const revision = await beginChange(trx, actor)
     const [before] = await readCertificates(trx, [name])
-    requireRevision(before, expected)
+    requireRevision('certificate', name, before?.revision, expected)
     if (before === undefined) await requireRoom(trx)
     await trx
       .insertInto('certificates')
       .values({ name, revision, ...values })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ revision, ...values }))
       .execute()
-    await record(trx, {
-      actor,
-      action: before === undefined ? 'certificate.add' : 'certificate.replace',
-      target: name,
-      outcome: 'done',
-      before: before === undefined ? null : summary(before),
-      after: summary(content),
-    })
+    const action = before === undefined ? 'certificate.add' : 'certificate.replace'
+    await record(trx, { actor, action, target: name, ...audited(before, content) })
   })
 }
 
@@ -142,26 +131,20 @@ export function removeCertificate(
     await beginChange(trx, actor)
     const [before] = await readCertificates(trx, [name])
     if (before === undefined) throw noCertificate(name)
-    requireRevision(before, expected)
-    const used = (await readUses(trx)).get(name) ?? []
+    requireRevision('certificate', name, before?.revision, expected)
+    const used = [...((await readUses(trx)).get(name) ?? [])]
     if (used.length > 0) {
-      const shown = used.slice(0, SHOWN_ENDPOINTS).join(', ')
-      const more = used.length > SHOWN_ENDPOINTS ? ` and ${used.length - SHOWN_ENDPOINTS} more` : ''
+      const shown = used.slice(0, SHOWN_ENDPOINTS)
+      const more = used.length > shown.length ? ` and ${used.length - shown.length} more` : ''
       throw new Failure(
         'conflict',
-        `The certificate ${name} is used by ${shown}${more}. Choose another one for them first.`,
-        { errors: used.slice(0, SHOWN_ENDPOINTS).map((reason) => ({ field: 'endpoint', reason })) },
+        `The certificate ${name} is used by ${shown.join(', ')}${more}. Choose another one for them first.`,
+        { errors: shown.map((reason) => ({ field: 'endpoint', reason })) },
       )
     }
     await trx.deleteFrom('certificates').where('name', '=', name).execute()
-    await record(trx, {
-      actor,
-      action: 'certificate.remove',
-      target: name,
-      outcome: 'done',
-      before: summary(before),
-      after: null,
-    })
+    const action = 'certificate.remove'
+    await record(trx, { actor, action, target: name, ...audited(before, undefined) })
   })
 }
 
@@ -171,37 +154,21 @@ const SHOWN_ENDPOINTS = 20
 export const noCertificate = (name: string) =>
   new Failure('not-found', `There is no certificate ${JSON.stringify(name.slice(0, 64))}.`)
 
-/** Returns what the audit log contains of a certificate. */
-const summary = ({
-  kind,
-  info,
-  settings: { files, names },
-}: Pick<StoredCertificate, 'kind' | 'info' | 'settings'>) => ({
+type Audited = Pick<StoredCertificate, 'kind' | 'info' | 'settings'>
+
+/** Returns what the audit log contains of a change. */
+const audited = (before: Audited | undefined, after: Audited | undefined) => ({
+  outcome: 'done' as const,
+  before: before ? summary(before) : null,
+  after: after ? summary(after) : null,
+})
+
+const summary = ({ kind, info, settings: { files, names } }: Audited) => ({
   kind,
   names: names ?? info?.names ?? [],
   ...(info && { fingerprint: info.fingerprint, notAfter: info.notAfter }),
   ...(files && { files }),
 })
-
-function requireRevision(
-  stored: StoredCertificate | undefined,
-  expected: CertificateChange['expected'],
-): void {
-  if (expected === undefined) return
-  const isMet =
-    expected === 'none'
-      ? stored === undefined
-      : stored !== undefined && matches({ match: expected }, String(stored.revision))
-  if (isMet) return
-  throw new Failure(
-    'precondition-failed',
-    expected === 'none'
-      ? 'The certificate already exists.'
-      : stored === undefined
-        ? 'The certificate no longer exists.'
-        : 'The certificate has been changed since you loaded it. Reload it and try again.',
-  )
-}
 
 async function requireRoom(trx: Change): Promise<void> {
   const { count } = await trx
@@ -216,68 +183,43 @@ async function requireRoom(trx: Change): Promise<void> {
 }
 
 /**
- * Returns the addresses that use each certificate: those whose policy names it, also before or after
- * a trial, and for `default` the `ssl` endpoints whose policy names none.
+ * Returns the addresses that use each certificate, sorted: those whose policy names it, also before
+ * or after a trial, and for `default` the `ssl` endpoints whose policy names none.
  */
-export async function readUses(db: Store['db'] | Change): Promise<Map<string, string[]>> {
+export async function readUses(db: Store['db'] | Change): Promise<Map<string, Set<string>>> {
+  const isSecure = ['address', 'like', 'ssl:%'] as const
   const rows = await db
     .selectFrom('policies')
     .selectAll()
-    .where('address', 'like', 'ssl:%')
+    .where(...isSecure)
     .execute()
   const stored = await db
     .selectFrom('endpoints')
     .select('address')
-    .where('address', 'like', 'ssl:%')
+    .where(...isSecure)
     .where('proposal', 'is', null)
     .execute()
   const endpoints = new Set(stored.map(({ address }) => address))
-  const fallback = (address: string) => (endpoints.has(address) ? [DEFAULT_CERTIFICATE] : [])
-  const named = new Map<string, Set<string>>()
-  for (const row of rows) {
-    const stored = parseStoredPolicy(row)
-    const policies = [stored?.policy, ...(stored?.trial ? [stored.trial.previous] : [])]
-    const ofEach = policies.map((policy) => policy?.tls?.certificates ?? fallback(row.address))
-    named.set(row.address, new Set(ofEach.flat()))
-  }
-  for (const address of endpoints) {
-    if (!named.has(address)) named.set(address, new Set(fallback(address)))
-  }
-  const uses = new Map<string, string[]>()
-  for (const [address, names] of [...named].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    for (const name of names) uses.set(name, [...(uses.get(name) ?? []), address])
+  const policies = new Map(
+    rows.map((row) => {
+      const { policy, trial } = parseStoredPolicy(row) ?? {}
+      return [row.address, trial ? [policy, trial.previous] : [policy]]
+    }),
+  )
+  const uses = new Map<string, Set<string>>()
+  for (const address of [...new Set([...endpoints, ...policies.keys()])].sort()) {
+    const fallback = endpoints.has(address) ? [DEFAULT_CERTIFICATE] : []
+    for (const policy of policies.get(address) ?? [null]) {
+      for (const name of policy?.tls?.certificates ?? fallback) {
+        uses.set(name, (uses.get(name) ?? new Set()).add(address))
+      }
+    }
   }
   return uses
 }
 
-const AUTHORITY = 'certificate-authority'
-const authority = z.object({ certificate: z.string(), key: z.string() })
-
 /** The local authority: its certificate and key, PEM. */
-export type Authority = z.infer<typeof authority>
-
-/** Returns the certificate of the local authority, PEM, and its encrypted key. */
-export async function readAuthority({ db }: Pick<Store, 'db'>): Promise<Authority | undefined> {
-  const row = await db
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', AUTHORITY)
-    .executeTakeFirst()
-  return row && parseJsonColumn(authority, 'settings.value', row.value)
-}
-
-export const authorityKey = (vault: Vault, { key }: Authority) => vault.decrypt(key, AUTHORITY)
-
-/** Stores a new local authority, unless another node has just stored one. */
-export async function storeAuthority(
-  { db }: Pick<Store, 'db'>,
-  vault: Vault,
-  { certificate, key }: Authority,
-): Promise<void> {
-  const value = JSON.stringify({ certificate, key: vault.encrypt(key, AUTHORITY) })
-  await db
-    .insertInto('settings')
-    .values({ name: AUTHORITY, value })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute()
+export const authority: SealedSetting<KeyPair> = {
+  name: 'certificate-authority',
+  schema: z.object({ certificate: z.string(), key: z.string() }),
 }

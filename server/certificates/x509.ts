@@ -1,6 +1,6 @@
 // Loaded on demand: a node without certificates does not need these packages.
 import 'reflect-metadata'
-import { createPrivateKey, KeyObject, randomBytes, type webcrypto } from 'node:crypto'
+import { createPrivateKey, KeyObject, type webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
 import {
   AuthorityKeyIdentifierExtension,
@@ -71,7 +71,6 @@ export function renewalId(pem: string): string {
 export async function createAuthority(instance: string, now: number): Promise<KeyPair> {
   const keys = await createKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
     name: [{ CN: [`Gatehouse ${instance} local authority`] }],
     notBefore: new Date(now - CLOCK_SKEW),
     notAfter: new Date(now + AUTHORITY_LIFETIME),
@@ -95,7 +94,6 @@ export async function issueCertificate(
   const issuer = new X509Certificate(authority.certificate)
   const keys = await createKeys()
   const certificate = await X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
     subject: [{ CN: [(names[0] ?? '').slice(0, 64)] }],
     issuer: issuer.subject,
     notBefore: new Date(now - CLOCK_SKEW),
@@ -105,10 +103,7 @@ export async function issueCertificate(
     signingAlgorithm: ALGORITHM,
     extensions: [
       new SubjectAlternativeNameExtension(
-        names.map((value) => ({
-          type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
-          value,
-        })),
+        names.map((value) => ({ type: isIP(value) ? ('ip' as const) : ('dns' as const), value })),
       ),
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
@@ -121,13 +116,6 @@ export async function issueCertificate(
 }
 
 const createKeys = () => crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
-
-/** Returns a positive random number of 127 bits, hexadecimal (RFC 5280 §4.1.2.2). */
-function serialNumber(): string {
-  const bytes = randomBytes(16)
-  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
-  return bytes.toString('hex')
-}
 
 const pemOf = (certificate: X509Certificate) => `${certificate.toString('pem').trim()}\n`
 

@@ -71,15 +71,18 @@ const upload = {
 
 const file = { kind: z.literal('file'), certificate: path, key: path }
 
-const local = {
-  kind: z.literal('local'),
-  names: z
+const namesOf = (description: string) =>
+  z
     .array(z.string().check(z.maxLength(255)))
     .check(
       z.minLength(1, 'must name a host'),
       z.maxLength(CERTIFICATE_NAMES, 'at most 100 names'),
-      z.describe('DNS names and IP addresses, such as localhost and 192.0.2.1'),
-    ),
+      z.describe(description),
+    )
+
+const local = {
+  kind: z.literal('local'),
+  names: namesOf('DNS names and IP addresses, such as localhost and 192.0.2.1'),
 }
 
 /** How the ACME directory validates names (RFC 8555 §8.3, RFC 8737). */
@@ -94,13 +97,7 @@ export const acmeChallenge = z
 
 const acme = {
   kind: z.literal('acme'),
-  names: z
-    .array(z.string().check(z.maxLength(255)))
-    .check(
-      z.minLength(1, 'must name a host'),
-      z.maxLength(CERTIFICATE_NAMES, 'at most 100 names'),
-      z.describe('DNS names without wildcards; with http-01 also IP addresses'),
-    ),
+  names: namesOf('DNS names without wildcards; with http-01 also IP addresses'),
   challenge: z.optional(acmeChallenge),
 }
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,13 +7,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTokenText } from '../access/secrets/secret-text.ts'
+import { NAMES, startTestDirectory } from '../certificates/acme/directory.testing.ts'
+import { account } from '../certificates/acme/stored-orders.ts'
 import { createTestAuthority } from '../certificates/certificates.testing.ts'
-import {
-  authorityKey,
-  readAuthority,
-  readCertificates,
-  readSecret,
-} from '../certificates/stored-certificates.ts'
+import { readSealed } from '../certificates/sealed-setting.ts'
+import { authority, readCertificates, readSecret } from '../certificates/stored-certificates.ts'
 import { invariant } from '../contract/invariant.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
@@ -26,6 +24,7 @@ import { type Canaries, createCanary, findCanaries } from '../test-support/canar
 import { CONSOLE_HEADERS } from '../test-support/operator-session.testing.ts'
 import { killProcesses, startProcess } from '../test-support/server-process.testing.ts'
 import { sendRequest, type TestResponse } from '../test-support/start.testing.ts'
+import { WAIT } from '../test-support/wait.testing.ts'
 
 // Uses every feature of a server that has secrets, at log level trace. Then searches for the
 // secrets in everything that the server wrote or sent.
@@ -100,6 +99,9 @@ forEngine('postgres', (engine) => {
     ])
     onTestFinished(() => provider.close())
     const issuer = await startTalkativeIssuer()
+    const directory = await startTestDirectory()
+    const directoryAuthority = join(data, 'directory.pem')
+    writeFileSync(directoryAuthority, directory.ca)
 
     const location = engine.location()
     const env: Record<string, string> = {
@@ -115,6 +117,10 @@ forEngine('postgres', (engine) => {
       GATEHOUSE_OIDC_ISSUER: issuer.origin,
       GATEHOUSE_OIDC_CLIENT_ID: 'gatehouse',
       GATEHOUSE_OIDC_CLIENT_SECRET: secret('issuer-client-secret'),
+      GATEHOUSE_ACME_DIRECTORY: directory.url,
+      GATEHOUSE_ACME_TERMS: 'agreed',
+      GATEHOUSE_ACME_HTTP_PORT: `${port}`,
+      NODE_EXTRA_CA_CERTS: directoryAuthority,
     }
     if ('databaseUrl' in location) {
       // The test PostgreSQL accepts any password; the client sends it anyway.
@@ -231,7 +237,11 @@ forEngine('postgres', (engine) => {
     await tell('POST', '/_api/database', sessionHeaders, { name: 'blog' })
     await tell('POST', '/_api/token', bearer, { name: 'x', role: 'admin', databases: ['1'] })
 
-    // Certificates: a plain and an encrypted key, a wrong passphrase, and one of the local authority.
+    // Certificates: one of an ACME directory, a plain and an encrypted key, a wrong passphrase, and
+    // one of the local authority.
+    const put = (name: string, body: object) =>
+      tell('PUT', `/_api/certificate/${name}`, bearer, body)
+    expect((await put('ordered', { kind: 'acme', names: NAMES })).status).toBe(200)
     const { certificate, key } = await (await createTestAuthority()).issue('localhost')
     const passphrase = secret('passphrase')
     const encrypted = createPrivateKey(key)
@@ -241,8 +251,6 @@ forEngine('postgres', (engine) => {
       // A line from the middle.
       secret(`certificate ${name}`, pem.split('\n')[2] ?? '')
     }
-    const put = (name: string, body: object) =>
-      tell('PUT', `/_api/certificate/${name}`, bearer, body)
     const upload = { kind: 'upload', certificate }
     expect((await put('plain', { ...upload, key })).status).toBe(200)
     expect((await put('encrypted', { ...upload, key: encrypted, passphrase })).status).toBe(200)
@@ -250,6 +258,9 @@ forEngine('postgres', (engine) => {
     const rejected = { ...upload, key: encrypted, passphrase: wrongPassphrase }
     expect((await put('encrypted', rejected)).status).toBe(422)
     expect((await put('local', { kind: 'local', names: ['localhost'] })).status).toBe(200)
+    await expect
+      .poll(async () => (await tell('GET', '/_api/certificate/ordered', bearer)).json.order, WAIT)
+      .toEqual({ state: 'valid' })
 
     // Every route that reads, with the token and with the session.
     const spec = (await tell('GET', '/_api/openapi.json', bearer)).json
@@ -288,14 +299,17 @@ forEngine('postgres', (engine) => {
       .executeTakeFirstOrThrow()
     const vault = createVault(Buffer.from(env.GATEHOUSE_SECRET_KEY ?? '', 'base64'))
     secret('access-token', vault.decrypt(access_token ?? '', `people/${id}/access`))
-    // The keys of certificates and of the local authority are stored, encrypted.
-    const names = ['plain', 'encrypted', 'local']
+    // The keys of certificates, of the local authority and of the ACME account are stored, encrypted.
+    const names = ['plain', 'encrypted', 'local', 'ordered']
     for (const stored of await readCertificates(store.db, names)) {
-      expect(readSecret(vault, stored)).toMatchObject({ key: expect.stringContaining('PRIVATE') })
+      const { key } = readSecret(vault, stored) as { key: string }
+      secret(`stored key ${stored.name}`, key.split('\n')[2])
     }
-    const authority = await readAuthority(store)
-    invariant(authority, 'the first local certificate creates the authority')
-    secret('authority', authorityKey(vault, authority).split('\n')[2])
+    for (const setting of [account, authority]) {
+      const sealed = await readSealed<{ key: string }>(store, vault, setting)
+      invariant(sealed, `the server has stored its ${setting.name}`)
+      secret(setting.name, sealed.key.split('\n')[2])
+    }
     const audit = JSON.stringify(await store.db.selectFrom('audit').selectAll().execute())
     await store.close()
     const stored =

@@ -4,13 +4,13 @@ import type { Selectable } from 'kysely'
 import * as z from 'zod/mini'
 import { atLeast, lowerRole, role } from '../contract/access/principal.ts'
 import { includesScope, inScope, intersectScopes } from '../contract/access/scope.ts'
-import { type Conditions, matches } from '../contract/conditions.ts'
 import { databaseNames, SYSTEM_DATABASE } from '../contract/database.ts'
 import { type Policy, policy as policySchema } from '../contract/endpoints/policy.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
+import { type ExpectedRevision, requireRevision } from '../storage/changes/require-revision.ts'
 import type { Change } from '../storage/changes/transactions.ts'
 import { parseColumn, parseJsonColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -77,8 +77,7 @@ export interface PolicyWrite {
   /** Null removes it. */
   readonly policy: Policy | null
   readonly actor: Caller
-  /** Revisions that the stored policy may have; `none`: there must be none. */
-  readonly expected?: Conditions['match'] | 'none'
+  readonly expected?: ExpectedRevision
   /** Restores the previous policy at this time unless the trial is confirmed, ms since 1970. */
   readonly tryUntil?: number | undefined
   /** Checks in the transaction that certificates exist. Throws `conflict`. */
@@ -104,7 +103,8 @@ export function writePolicy(
   return store.change(async (trx) => {
     const revision = await beginChange(trx, actor)
     const before = await readPolicy(trx, address)
-    requirePolicyRevision(before, expected)
+    const found = before?.policy ? before.revision : undefined
+    requireRevision('policy', `of ${address}`, found, expected)
     const current = before?.policy ?? null
     const isTried = tryUntil !== undefined
     if (isDeepStrictEqual(current, policy) && (before?.trial ?? null) === null) return before
@@ -230,31 +230,6 @@ async function storePolicy(trx: Change, address: string, after: StoredPolicy): P
     .where((eb) => eb.not(eb.exists(isEndpoint)))
     .execute()
 }
-
-/**
- * Checks the revision of a stored policy.
- *
- * @throws Failure `precondition-failed`
- */
-function requirePolicyRevision(
-  stored: StoredPolicy | undefined,
-  expected: PolicyWrite['expected'],
-): void {
-  if (expected === undefined) return
-  const isStored = stored !== undefined && stored.policy !== null
-  if (expected === 'none' ? !isStored : isStored && matchesRevision(stored, expected)) return
-  throw new Failure(
-    'precondition-failed',
-    expected === 'none'
-      ? 'The endpoint already has a policy.'
-      : isStored
-        ? 'The policy has been changed since you loaded it. Reload it and try again.'
-        : 'The endpoint has no policy any more.',
-  )
-}
-
-const matchesRevision = ({ revision }: StoredPolicy, match: Conditions['match']) =>
-  matches({ match }, String(revision))
 
 /**
  * Keeps a policy that is being tried.

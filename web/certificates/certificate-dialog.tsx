@@ -1,7 +1,6 @@
 import { FileInput, NativeSelect } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
-import { ApiFailure } from '../api/client.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
@@ -29,7 +28,6 @@ export interface CertificateDialogProps {
   readonly onClose: () => void
   /** Called with the name of the saved certificate, in place of `onClose`. */
   readonly onSaved: (name: string) => void
-  readonly returnTo?: () => HTMLElement | null | undefined
 }
 
 /** Whether the configuration of the server permits ACME, as it writes into the page. */
@@ -73,12 +71,7 @@ export function CertificateDialog(props: CertificateDialogProps) {
         { name, input: toCertificateInput(draft), replaced },
         {
           onSuccess: () => onSaved(name),
-          onError: (error) =>
-            form.showErrors(
-              error instanceof ApiFailure && error.status === 412
-                ? { form: CHANGED }
-                : toCertificateErrors(error, draft),
-            ),
+          onError: (error) => form.showErrors(toCertificateErrors(error, draft)),
         },
       )
     })
@@ -93,7 +86,6 @@ export function CertificateDialog(props: CertificateDialogProps) {
       width={560}
       deliberate={hasSecret}
       onClose={onClose}
-      {...(props.returnTo && { returnTo: props.returnTo })}
     >
       <FormFrame
         form={form}
@@ -167,31 +159,18 @@ export function CertificateDialog(props: CertificateDialogProps) {
   )
 }
 
-const CHANGED =
-  'Someone changed this certificate while you were editing it. Close this dialog and look at it again.'
-
 const PEM = '-----BEGIN …'
 
 /** Files that are chosen or dropped, or pasted PEM texts. */
 function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
   const { pfx } = form.values
   const [error, setError] = useState<string>()
-  const latest = useRef(0)
   const choose = async (files: readonly File[]) => {
-    latest.current += 1
-    const own = latest.current
     try {
-      const read = files.map(async (file) => ({
-        name: file.name,
-        bytes: new Uint8Array(await file.arrayBuffer()),
-      }))
-      const values = files.length === 0 ? { pfx: null } : readFiles(await Promise.all(read))
-      // Other files may have been chosen while these were read.
-      if (own !== latest.current) return
+      form.setValues(await readFiles(files))
       setError(undefined)
-      form.setValues(values)
     } catch (failure) {
-      if (own === latest.current) setError((failure as Error).message)
+      setError((failure as Error).message)
     }
   }
   return (
@@ -219,7 +198,7 @@ function UploadFields({ form }: { form: DraftForm<CertificateDraft> }) {
         <button
           type="button"
           className={`link-button ${classes.instead}`}
-          onClick={() => void choose([])}
+          onClick={() => form.setValues({ pfx: null })}
         >
           Use PEM instead of {pfx.name}
         </button>

@@ -11,10 +11,7 @@ import {
 
 const block = (label: string, text = 'AAAA') =>
   `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`
-const file = (name: string, content: string | Uint8Array) => ({
-  name,
-  bytes: typeof content === 'string' ? new TextEncoder().encode(content) : content,
-})
+const file = (name: string, content: string | Uint8Array<ArrayBuffer>) => new File([content], name)
 
 const draft = (changes: Partial<CertificateDraft>): CertificateDraft => ({
   ...certificateDraft([]),
@@ -22,35 +19,33 @@ const draft = (changes: Partial<CertificateDraft>): CertificateDraft => ({
   ...changes,
 })
 
-test('files fill the fields of certificate and key, in any order', () => {
+test('files fill the fields of certificate and key, in any order', async () => {
   const [leaf, issuer, key] = [
     block('CERTIFICATE', 'leaf'),
     block('CERTIFICATE', 'issuer'),
     block('EC PRIVATE KEY'),
   ]
-  const filled = { pfx: null, certificate: leaf + issuer, key }
-  expect(readFiles([file('all.pem', `Bag Attributes\n${leaf}text\n${key}${issuer}`)])).toEqual(
-    filled,
-  )
-  expect(
-    readFiles([
-      file('key.pem', block('EC PARAMETERS') + key),
-      file('a.crt', leaf),
-      file('b', issuer),
-    ]),
-  ).toEqual(filled)
+  const all = `Bag Attributes\n${leaf}text\n${key}${issuer}`
+  expect(await readFiles([file('all.pem', all)])).toEqual({ pfx: null, certificate: all, key: all })
+  expect(await readFiles([file('key.pem', key), file('a.crt', leaf), file('b', issuer)])).toEqual({
+    pfx: null,
+    certificate: leaf + issuer,
+    key,
+  })
   // A key that is chosen later keeps the certificate.
-  expect(readFiles([file('key.pem', key)])).toEqual({ pfx: null, key })
+  expect(await readFiles([file('key.pem', key)])).toEqual({ pfx: null, key })
   const bytes = Uint8Array.of(0x30, 0xff, 0)
-  expect(readFiles([file('web.P12', bytes)])).toEqual({ pfx: { name: 'web.P12', data: 'MP8A' } })
+  expect(await readFiles([file('web.P12', bytes)])).toEqual({
+    pfx: { name: 'web.P12', data: 'MP8A' },
+  })
 })
 
 test.each([
   ['web.der is neither PEM nor PKCS #12 (.p12, .pfx).', [file('web.der', Uint8Array.of(0x30))]],
   ['big.pem is larger than 256 KiB.', [file('big.pem', 'x'.repeat(256 * 1024 + 1))]],
   ['The file contains neither a certificate nor a private key.', [file('a', block('PUBLIC KEY'))]],
-])('a file is rejected: %s', (message, files) => {
-  expect(() => readFiles(files)).toThrow(message)
+])('a file is rejected: %s', async (message, files) => {
+  await expect(readFiles(files)).rejects.toThrow(message)
 })
 
 test.each<[Partial<CertificateDraft>, ReturnType<typeof toCertificateInput>]>([

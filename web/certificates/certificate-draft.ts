@@ -66,8 +66,19 @@ const field = (
   isValid: (draft: CertificateDraft) => boolean,
 ) => z.refine<CertificateDraft>(isValid, { path: [path], error })
 
-const isPath = (text: string) => text.trim().startsWith('/')
-const hasPem = ({ kind, pfx }: CertificateDraft) => kind === 'upload' && pfx === null
+const pem = (path: 'certificate' | 'key', what: string) =>
+  field(
+    path,
+    `Choose a file, or paste the ${what}.`,
+    (draft) => draft.kind !== 'upload' || draft.pfx !== null || draft[path].trim() !== '',
+  )
+
+const absolute = (path: 'certificatePath' | 'keyPath') =>
+  field(
+    path,
+    'Enter an absolute path.',
+    (draft) => draft.kind !== 'file' || draft[path].trim().startsWith('/'),
+  )
 
 /** The schema of a draft. The server checks certificates, keys and names. */
 export const certificateSchema = z.custom<CertificateDraft>().check(
@@ -76,26 +87,10 @@ export const certificateSchema = z.custom<CertificateDraft>().check(
     'Enter 1 to 64 lower-case letters, digits, “.”, “_” or “-”, beginning with a letter or digit.',
     ({ name }) => certificateName.safeParse(name.trim()).success,
   ),
-  field(
-    'certificate',
-    'Choose a file, or paste the certificate.',
-    (draft) => !hasPem(draft) || draft.certificate.trim() !== '',
-  ),
-  field(
-    'key',
-    'Choose a file, or paste the private key.',
-    (draft) => !hasPem(draft) || draft.key.trim() !== '',
-  ),
-  field(
-    'certificatePath',
-    'Enter an absolute path.',
-    ({ kind, certificatePath }) => kind !== 'file' || isPath(certificatePath),
-  ),
-  field(
-    'keyPath',
-    'Enter an absolute path.',
-    ({ kind, keyPath }) => kind !== 'file' || isPath(keyPath),
-  ),
+  pem('certificate', 'certificate'),
+  pem('key', 'private key'),
+  absolute('certificatePath'),
+  absolute('keyPath'),
   field(
     'names',
     'Enter at least one name.',
@@ -119,53 +114,31 @@ export function toCertificateErrors(error: Error, draft: CertificateDraft): Form
   })
 }
 
-/** A file as chosen or dropped. */
-export interface ChosenFile {
-  readonly name: string
-  readonly bytes: Uint8Array
-}
-
 /**
- * Returns the fields that files fill: the certificates and the key of PEM files, in any order and in
- * any number of files, or a PKCS #12 file.
+ * Returns the fields that files fill: those of PEM files, which may have a certificate, its chain, a
+ * key or all of them, or of a PKCS #12 file. The server picks the blocks that a field needs.
  *
- * @throws Error for users if a file is too large or of another kind.
+ * @throws Error (rejects) for users if a file is too large or of another kind.
  */
-export function readFiles(
-  files: readonly ChosenFile[],
-): Partial<Pick<CertificateDraft, 'certificate' | 'key' | 'pfx'>> {
-  const large = files.find(({ bytes }) => bytes.length > CERTIFICATE_BYTES)
+export async function readFiles(
+  files: readonly File[],
+): Promise<Partial<Pick<CertificateDraft, 'certificate' | 'key' | 'pfx'>>> {
+  const large = files.find(({ size }) => size > CERTIFICATE_BYTES)
   if (large !== undefined) throw new Error(`${large.name} is larger than 256 KiB.`)
-  const blocks = files.map(({ bytes }) => splitPem(new TextDecoder().decode(bytes)))
-  const binary = files.find((_, at) => blocks[at]?.length === 0)
+  const texts = await Promise.all(files.map((file) => file.text()))
+  const binary = files.find((_, at) => !texts[at]?.includes('-----BEGIN '))
   if (binary !== undefined) {
     if (files.length > 1 || !/\.(p12|pfx)$/i.test(binary.name)) {
       throw new Error(`${binary.name} is neither PEM nor PKCS #12 (.p12, .pfx).`)
     }
-    const text = Array.from(binary.bytes, (byte) => String.fromCharCode(byte)).join('')
+    const bytes = new Uint8Array(await binary.arrayBuffer())
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
     return { pfx: { name: binary.name, data: btoa(text) } }
   }
-  const textOf = (type: string) =>
-    blocks
-      .flat()
-      .filter(({ label }) => label.endsWith(type))
-      .map(({ text }) => text)
-      .join('')
-  const [certificate, key] = [textOf('CERTIFICATE'), textOf('PRIVATE KEY')]
+  const having = (label: string) => texts.filter((text) => text.includes(`${label}-----`)).join('')
+  const [certificate, key] = [having('CERTIFICATE'), having('PRIVATE KEY')]
   if (certificate === '' && key === '') {
     throw new Error('The file contains neither a certificate nor a private key.')
   }
   return { pfx: null, ...(certificate && { certificate }), ...(key && { key }) }
-}
-
-/** Returns the blocks of a PEM text, such as `PRIVATE KEY`. Other text is left out. */
-function splitPem(pem: string) {
-  return pem
-    .split('-----BEGIN ')
-    .slice(1)
-    .map((rest) => {
-      const label = rest.slice(0, rest.indexOf('-----'))
-      const end = `-----END ${label}-----`
-      return { label, text: `-----BEGIN ${rest.split(end, 1)[0]}${end}\n` }
-    })
 }

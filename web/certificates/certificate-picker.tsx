@@ -1,12 +1,14 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { DEFAULT_CERTIFICATE } from '../../server/contract/certificate.ts'
+import { lazy, type ReactNode, useId, useState } from 'react'
+import { type CertificateRecord, DEFAULT_CERTIFICATE } from '../../server/contract/certificate.ts'
 import { announce } from '../ui/announce.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
+import groups from '../ui/form/choice-group.module.css'
 import hints from '../ui/form/field-hint.module.css'
-import { IconArrowDown, IconArrowUp, IconX } from '../ui/icon/icons.tsx'
+import { IconX } from '../ui/icon/icons.tsx'
 import { IconButton } from '../ui/layout/icon-button.tsx'
+import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { TimeLeft } from '../ui/text/relative-time.tsx'
 import classes from './certificates.module.css'
 import { certificatesQuery } from './queries.ts'
@@ -28,22 +30,7 @@ export interface CertificatePickerProps {
 export function CertificatePicker({ chosen, names, error, onChange }: CertificatePickerProps) {
   const { data: all = [], isPending } = useQuery(certificatesQuery)
   const [isAdding, setAdding] = useState(false)
-  const group = useRef<HTMLFieldSetElement>(null)
-  const refocus = useRef<string>(undefined)
   const id = useId()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: moving an item loses the focus
-  useEffect(() => {
-    if (refocus.current === undefined) return
-    group.current?.querySelector<HTMLElement>(refocus.current)?.focus()
-    refocus.current = undefined
-  }, [chosen])
-  const move = (name: string, by: -1 | 1) => {
-    const from = chosen.indexOf(name)
-    if (chosen[from + by] === undefined) return
-    refocus.current = `[aria-label="Move ${name} ${by === -1 ? 'up' : 'down'}"]`
-    onChange(chosen.toSpliced(from, 1).toSpliced(from + by, 0, name))
-    announce(`${name} is ${from + by + 1} of ${chosen.length}.`)
-  }
   const rest = all.filter(({ name }) => !chosen.includes(name))
   const hasDefault = all.some(({ name }) => name === DEFAULT_CERTIFICATE)
   const note =
@@ -53,62 +40,52 @@ export function CertificatePicker({ chosen, names, error, onChange }: Certificat
         ? `Without a choice, the endpoint has the certificate ${DEFAULT_CERTIFICATE}.`
         : undefined
   return (
-    <fieldset ref={group} className={classes.picker} aria-describedby={`${id}-note`}>
-      <legend>Certificates</legend>
+    <fieldset
+      className={`${groups.group} ${classes.picker}`}
+      tabIndex={-1}
+      aria-describedby={`${id}-note`}
+    >
+      <legend className={groups.label}>Certificates</legend>
       {chosen.length > 0 && (
         <ol className={classes.chosen} aria-label="Certificates in order">
-          {chosen.map((name, at) => {
-            const found = all.find((each) => each.name === name)
-            return (
-              <li key={name}>
-                <span>
-                  <span className="mono">{name}</span>
-                  <span className="meta dim">
-                    {found?.current ? (
-                      <>
-                        {found.current.names.slice(0, 2).join(', ')}
-                        {found.current.names.length > 2 && ' …'}, expires{' '}
-                        <TimeLeft until={found.current.notAfter} over="now" />
-                      </>
-                    ) : (
-                      found === undefined && !isPending && 'does not exist'
-                    )}
-                  </span>
+          {chosen.map((name, at) => (
+            // The focus moves here from a button that its own action removes.
+            <li key={name} tabIndex={-1}>
+              <span>
+                <span className="mono">{name}</span>
+                <span className="meta dim">
+                  <Summary
+                    certificate={all.find((each) => each.name === name)}
+                    isPending={isPending}
+                  />
                 </span>
-                {chosen.length > 1 && (
-                  <>
-                    <IconButton
-                      aria-label={`Move ${name} up`}
-                      data-tip="Move up"
-                      aria-disabled={at === 0 || undefined}
-                      onClick={() => move(name, -1)}
-                    >
-                      <IconArrowUp />
-                    </IconButton>
-                    <IconButton
-                      aria-label={`Move ${name} down`}
-                      data-tip="Move down"
-                      aria-disabled={at === chosen.length - 1 || undefined}
-                      onClick={() => move(name, 1)}
-                    >
-                      <IconArrowDown />
-                    </IconButton>
-                  </>
-                )}
-                <IconButton
-                  aria-label={`Remove ${name}`}
-                  data-tip="Remove"
+              </span>
+              {at > 0 && (
+                <Button
+                  ref={keepFocus}
+                  variant="subtle"
+                  aria-label={`Make ${name} first`}
                   onClick={() => {
-                    refocus.current = 'select'
-                    onChange(chosen.filter((each) => each !== name))
-                    announce(`${name} was removed.`)
+                    onChange([name, ...chosen.toSpliced(at, 1)])
+                    announce(`${name} is first.`)
                   }}
                 >
-                  <IconX />
-                </IconButton>
-              </li>
-            )
-          })}
+                  Make first
+                </Button>
+              )}
+              <IconButton
+                ref={keepFocus}
+                aria-label={`Remove ${name}`}
+                data-tip="Remove"
+                onClick={() => {
+                  onChange(chosen.toSpliced(at, 1))
+                  announce(`${name} was removed.`)
+                }}
+              >
+                <IconX />
+              </IconButton>
+            </li>
+          ))}
         </ol>
       )}
       <div className={classes.pair}>
@@ -147,5 +124,18 @@ export function CertificatePicker({ chosen, names, error, onChange }: Certificat
         </LazyBoundary>
       )}
     </fieldset>
+  )
+}
+
+function Summary(props: { certificate: CertificateRecord | undefined; isPending: boolean }) {
+  const { certificate, isPending } = props
+  if (certificate === undefined) return isPending ? null : 'does not exist'
+  if (certificate.current === null) return null
+  const { names, notAfter } = certificate.current
+  return (
+    <>
+      {names.slice(0, 2).join(', ')}
+      {names.length > 2 && ' …'}, expires <TimeLeft until={notAfter} over="now" />
+    </>
   )
 }

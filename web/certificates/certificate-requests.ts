@@ -1,17 +1,26 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import type { CertificateInput, CertificateRecord } from '../../server/contract/certificate.ts'
 import { api, ignoreMissing, readJson } from '../api/client.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
-import type { toCertificateInput } from './certificate-draft.ts'
 import { certificatesQuery } from './queries.ts'
+
+const routes = api._api.certificate
+const route = routes[':name']
 
 interface CertificateSave {
   readonly name: string
-  readonly input: ReturnType<typeof toCertificateInput>
+  readonly input: CertificateInput
   /** The certificate to replace, which must have the same revision; otherwise there must be none. */
   readonly replaced?: Pick<CertificateRecord, 'revision'> | undefined
 }
+
+const ifMatch = ({ revision }: Pick<CertificateRecord, 'revision'>) => ({
+  headers: { 'If-Match': `"${revision}"` },
+})
+
+const refetch = (client: QueryClient) =>
+  client.invalidateQueries({ queryKey: certificatesQuery.queryKey })
 
 /** What was done: "Certificate web renewed". */
 type Done = 'added' | 'replaced' | 'renewed'
@@ -22,16 +31,11 @@ export function useSaveCertificate(done: Done) {
   return useReportedMutation({
     change: ({ name }: CertificateSave) => ({ what: `Certificate ${name}`, done }),
     mutationFn: async ({ name, input, replaced }) => {
-      const json = input as CertificateInput
-      if (replaced === undefined) {
-        await readJson(api._api.certificate.$post({ json: { name, ...json } }))
-        return
-      }
-      const headers = { 'If-Match': `"${replaced.revision}"` }
-      await readJson(api._api.certificate[':name'].$put({ param: { name }, json }, { headers }))
+      if (replaced === undefined) await readJson(routes.$post({ json: { name, ...input } }))
+      else await readJson(route.$put({ param: { name }, json: input }, ifMatch(replaced)))
     },
     onSuccess: (_, { name }) => showToast({ text: `Certificate ${name} ${done}`, name }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: certificatesQuery.queryKey }),
+    onSettled: () => refetch(queryClient),
   })
 }
 
@@ -41,15 +45,8 @@ export function useDeleteCertificate() {
   return useReportedMutation({
     change: ({ name }: CertificateRecord) => ({ what: `Certificate ${name}`, done: 'deleted' }),
     mutationFn: ({ name, revision }) =>
-      ignoreMissing(
-        readJson(
-          api._api.certificate[':name'].$delete(
-            { param: { name } },
-            { headers: { 'If-Match': `"${revision}"` } },
-          ),
-        ),
-      ),
+      ignoreMissing(readJson(route.$delete({ param: { name } }, ifMatch({ revision })))),
     onSuccess: (_, { name }) => showToast({ text: `Certificate ${name} deleted`, name }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: certificatesQuery.queryKey }),
+    onSettled: () => refetch(queryClient),
   })
 }

@@ -2,9 +2,11 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
+import { useRecordLocation } from '../shared/use-record-location.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { OverflowNames } from '../ui/table/overflow-names.tsx'
+import shared from '../ui/table/record-details.module.css'
 import { DetailsToggle, Fact, Facts } from '../ui/table/record-details.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { capitalize } from '../ui/text/capitalize.ts'
@@ -14,9 +16,7 @@ import { useClock } from '../ui/text/use-clock.ts'
 import { certificateDraft, toCertificateInput } from './certificate-draft.ts'
 import { useSaveCertificate } from './certificate-requests.ts'
 import classes from './certificates.module.css'
-import { EndpointList } from './endpoint-list.tsx'
-import { expiryOf } from './expiry.ts'
-import { useCertificatesLocation } from './use-certificates-location.ts'
+import { expiryOf } from './expiry.tsx'
 
 const kinds: Readonly<Record<CertificateRecord['kind'], string>> = {
   local: 'issued and renewed by Gatehouse',
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<CertificateRecord['kind'], string>> = {
 
 /** Lists certificates. Expanding a row shows the details and actions of one. */
 export function CertificateTable({ certificates }: { certificates: readonly CertificateRecord[] }) {
-  const { search, toggle } = useCertificatesLocation()
+  const { search, toggle } = useRecordLocation('/certificates')
   const columns: readonly Column<CertificateRecord>[] = [
     {
       head: 'Name',
@@ -110,7 +110,7 @@ function Renewal({ certificate }: { certificate: CertificateRecord }) {
       </>
     ),
     order?.state === 'pending' && 'An order is pending',
-    reason !== undefined && <span className={classes.failed}>{reason}</span>,
+    reason !== undefined && <span className={shared.failed}>{reason}</span>,
     next !== undefined && (
       <>
         Next attempt <TimeLeft until={next} over="now" tabIndex={0} />
@@ -125,7 +125,7 @@ function Renewal({ certificate }: { certificate: CertificateRecord }) {
     kind === 'file' && reason === undefined && 'Read when the files change',
   ]
   return (
-    <span className={classes.lines}>
+    <span className={shared.lines}>
       {parts.filter(Boolean).map((part, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts have no state
         <span key={at}>{part}</span>
@@ -137,51 +137,44 @@ function Renewal({ certificate }: { certificate: CertificateRecord }) {
 /** What a certificate says, and its actions. */
 function Details({ certificate }: { certificate: CertificateRecord }) {
   const { name, kind, current, endpoints, files, readOnly = false } = certificate
-  const { replace, remove } = useCertificatesLocation()
+  const { openDialog } = useRecordLocation('/certificates')
   const renew = useSaveCertificate('renewed')
   const isRenewable = kind === 'local' || kind === 'acme'
+  const time = (iso: string) => exactTime(Date.parse(iso))
+  const facts: [term: string, text: string, isCode?: boolean][] = []
+  if (current !== null) {
+    facts.push(
+      ['Names', current.names.join(', '), true],
+      ['Issuer', current.issuer],
+      ['Valid', `${time(current.notBefore)} to ${time(current.notAfter)}`],
+      ['Key', current.keyType],
+      ['Serial number', current.serial, true],
+    )
+  }
+  if (files !== undefined) {
+    facts.push(['Certificate file', files.certificate, true], ['Key file', files.key, true])
+  }
   const unavailable = readOnly
     ? { 'aria-disabled': true, 'data-tip': 'It comes from the command line of Gatehouse.' }
     : {}
   return (
-    <div className={classes.details}>
+    <div className={shared.details}>
       <Facts>
         <Fact term="Source">
           {capitalize(kinds[kind])}
           {readOnly && ', from the command line'}
         </Fact>
-        {current !== null && (
-          <>
-            <Fact term="Names" isCode>
-              {current.names.join(', ')}
-            </Fact>
-            <Fact term="Issuer">{current.issuer}</Fact>
-            <Fact term="Valid">
-              {exactTime(Date.parse(current.notBefore))} to{' '}
-              {exactTime(Date.parse(current.notAfter))}
-            </Fact>
-            <Fact term="Key">{current.keyType}</Fact>
-            <Fact term="Serial number" isCode>
-              {current.serial}
-            </Fact>
-          </>
-        )}
-        {files !== undefined && (
-          <>
-            <Fact term="Certificate file" isCode>
-              {files.certificate}
-            </Fact>
-            <Fact term="Key file" isCode>
-              {files.key}
-            </Fact>
-          </>
-        )}
+        {facts.map(([term, text, isCode = false]) => (
+          <Fact key={term} term={term} isCode={isCode}>
+            {text}
+          </Fact>
+        ))}
         <Fact term="Used by">
           {endpoints.length === 0 ? 'No endpoint' : <EndpointList endpoints={endpoints} />}
         </Fact>
       </Facts>
       {current !== null && <CopyLine label="Fingerprint (SHA-256)" text={current.fingerprint} />}
-      <div className={classes.actions}>
+      <div className={shared.actions}>
         {isRenewable && (
           <Button
             ref={keepFocus}
@@ -201,24 +194,45 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
         <Button
           variant="default"
           {...unavailable}
-          onClick={readOnly ? undefined : () => replace(name)}
+          onClick={readOnly ? undefined : () => openDialog('replace', name)}
         >
           Replace…
         </Button>
         <Button
           variant="subtle"
-          className={classes.delete}
+          className={shared.delete}
           {...unavailable}
-          onClick={readOnly ? undefined : () => remove(name)}
+          onClick={readOnly ? undefined : () => openDialog('remove', name)}
         >
           Delete certificate
         </Button>
       </div>
       {renew.error !== null && (
-        <p role="alert" className={classes.failed}>
+        <p role="alert" className={shared.failed}>
           {renew.error.message}
         </p>
       )}
     </div>
+  )
+}
+
+/** Maximum endpoints to list; the rest are counted. */
+const MAX_LISTED = 20
+
+/** The endpoints that use a certificate, as links to their panels. */
+export function EndpointList({ endpoints }: { endpoints: readonly string[] }) {
+  return (
+    <ul>
+      {endpoints.slice(0, MAX_LISTED).map((endpoint) => (
+        <li key={endpoint}>
+          <Link to="/endpoints" search={{ open: endpoint }} className="mono">
+            {endpoint}
+          </Link>
+        </li>
+      ))}
+      {endpoints.length > MAX_LISTED && (
+        <li className="dim">and {endpoints.length - MAX_LISTED} more</li>
+      )}
+    </ul>
   )
 }

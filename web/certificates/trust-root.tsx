@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { API_BASE } from '../api/client.ts'
 import { IconDownload } from '../ui/icon/icons.tsx'
 import { Section } from '../ui/layout/section.tsx'
-import classes from './certificates.module.css'
+import { Fact, Facts } from '../ui/table/record-details.tsx'
 
 const FILE = 'gatehouse-root.crt'
 
@@ -10,7 +10,7 @@ const FILE = 'gatehouse-root.crt'
 const systems = [
   [
     'Debian, Ubuntu',
-    `Run`,
+    'Run',
     `sudo install -m 644 ${FILE} /usr/local/share/ca-certificates/ && sudo update-ca-certificates`,
   ],
   [
@@ -44,17 +44,14 @@ export function TrustRoot() {
         </Button>
       }
     >
-      <dl className={classes.systems}>
+      <Facts>
         {systems.map(([system, sentence, command]) => (
-          <div key={system}>
-            <dt>{system}</dt>
-            <dd>
-              {sentence} {command !== undefined && <code className="mono">{command}</code>}
-              {command !== undefined && '.'}
-            </dd>
-          </div>
+          <Fact key={system} term={system}>
+            {sentence} {command !== undefined && <code className="mono">{command}</code>}
+            {command !== undefined && '.'}
+          </Fact>
         ))}
-      </dl>
+      </Facts>
     </Section>
   )
 }

@@ -4,8 +4,10 @@ import { useHasRole } from '../api/session/person.ts'
 import { tokensQuery } from '../api/tokens-query.ts'
 import { CertificatePicker } from '../certificates/certificate-picker.tsx'
 import type { DraftForm } from '../shared/forms/use-draft-form.ts'
+import groups from '../ui/form/choice-group.module.css'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
+import hints from '../ui/form/field-hint.module.css'
 import { Lines } from '../ui/form/lines.tsx'
 import { IconX } from '../ui/icon/icons.tsx'
 import { IconButton } from '../ui/layout/icon-button.tsx'
@@ -76,8 +78,8 @@ function TokenRows(props: {
   const change = (at: number, row: Partial<TokenRow>) =>
     onChange(rows.map((each, index) => (index === at ? { ...each, ...row } : each)))
   return (
-    <fieldset className={classes.tokens}>
-      <legend>Tokens</legend>
+    <fieldset className={`${groups.group} ${classes.tokens}`}>
+      <legend className={groups.label}>Tokens</legend>
       <p className={classes.sentence}>
         A client whose certificate has one of these names needs no other credential: it has the role
         and databases of the token.
@@ -117,7 +119,7 @@ function TokenRows(props: {
       ))}
       <p
         role="alert"
-        className={classes.problem}
+        className={hints.error}
         tabIndex={-1}
         data-form-error={error ? '' : undefined}
       >

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { WebhookDelivery } from '../../server/contract/webhook.ts'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
+import shared from '../ui/table/record-details.module.css'
 import { formatBytes } from '../ui/text/format-number.ts'
 import { RelativeTime } from '../ui/text/relative-time.tsx'
 import { describeContent, describeOutcome } from './describe-webhook.ts'
@@ -56,7 +57,7 @@ function Delivery({ webhook, delivery }: { webhook: string; delivery: WebhookDel
       <div className={classes.exchange}>
         <Message title="Request" id={id} message={request} />
         {outcome.response === null ? (
-          <p className={classes.failed}>{outcome.error ?? 'There was no response.'}</p>
+          <p className={shared.failed}>{outcome.error ?? 'There was no response.'}</p>
         ) : (
           <Message title={`Response: ${outcome.status}`} id={id} message={outcome.response} />
         )}
@@ -70,7 +71,7 @@ function Delivery({ webhook, delivery }: { webhook: string; delivery: WebhookDel
           </Button>
           <p
             role="status"
-            className={again.data?.delivered === false || again.error ? classes.failed : undefined}
+            className={again.data?.delivered === false || again.error ? shared.failed : undefined}
           >
             {again.error?.message}
             {again.data !== undefined && `Sent again: ${describeOutcome(again.data.outcome)}.`}

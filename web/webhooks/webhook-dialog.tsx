@@ -7,12 +7,12 @@ import { ApiFailure, NoResponse } from '../api/client.ts'
 import { collectionsQuery, databasesQuery } from '../api/queries.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { SecretDialog } from '../shared/secret-dialog.tsx'
+import { useRecordLocation } from '../shared/use-record-location.ts'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import { FormFrame } from '../ui/form/form-frame.tsx'
 import { Lines } from '../ui/form/lines.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
-import { useWebhooksLocation } from './use-webhooks-location.ts'
 import {
   toWebhookErrors,
   type WebhookDraft,
@@ -25,7 +25,7 @@ import classes from './webhooks.module.css'
 
 /** The form that adds a webhook, and then shows its secret once. */
 export function AddWebhookDialog() {
-  const { close, show } = useWebhooksLocation()
+  const { close, show } = useRecordLocation('/webhooks')
   const form = useWebhookForm('webhook')
   const add = useAddWebhook()
   useBlocker({ shouldBlockFn: () => add.isPending, enableBeforeUnload: () => add.isPending })
@@ -83,7 +83,7 @@ const UNKNOWN =
 
 /** The form that changes the URL, the collections and the filter of a webhook. */
 export function EditWebhookDialog({ webhook }: { webhook: WebhookRecord }) {
-  const { close } = useWebhooksLocation()
+  const { close } = useRecordLocation('/webhooks')
   // The form keeps the revision that it began with.
   const [edited] = useState(webhook)
   const form = useWebhookForm(`webhook ${edited.name}`, edited)

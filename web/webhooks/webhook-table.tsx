@@ -1,20 +1,21 @@
 import { Button } from '@mantine/core'
 import type { WebhookRecord } from '../../server/contract/webhook.ts'
+import { useRecordLocation } from '../shared/use-record-location.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
+import shared from '../ui/table/record-details.module.css'
 import { DetailsToggle, Fact, Facts } from '../ui/table/record-details.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { exactTime, RelativeTime, TimeLeft } from '../ui/text/relative-time.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
 import { DeliveryList } from './delivery-list.tsx'
 import { describeBehind, describeGaps, describeOutcome, states } from './describe-webhook.ts'
-import { useWebhooksLocation } from './use-webhooks-location.ts'
 import { usePauseWebhook, useResumeWebhook, useTestWebhook } from './webhook-requests.ts'
 import classes from './webhooks.module.css'
 
 /** Lists webhooks. Expanding a row shows the details, actions and deliveries of one. */
 export function WebhookTable({ webhooks }: { webhooks: readonly WebhookRecord[] }) {
-  const { search, toggle } = useWebhooksLocation()
+  const { search, toggle } = useRecordLocation('/webhooks')
   const columns: readonly Column<WebhookRecord>[] = [
     {
       head: 'Name',
@@ -58,11 +59,11 @@ function Behind({ behind }: Pick<WebhookRecord, 'behind'>) {
 function LastResponse({ webhook: { lastResponse: last } }: { webhook: WebhookRecord }) {
   if (last === null) return <span className="dim">No delivery yet</span>
   return (
-    <span className={classes.lines}>
+    <span className={shared.lines}>
       <span>
         {last.status ?? 'No response'}, <RelativeTime time={last.at} tabIndex={0} />
       </span>
-      {last.error !== undefined && <span className={classes.failed}>{last.error}</span>}
+      {last.error !== undefined && <span className={shared.failed}>{last.error}</span>}
     </span>
   )
 }
@@ -70,11 +71,11 @@ function LastResponse({ webhook: { lastResponse: last } }: { webhook: WebhookRec
 /** What a webhook sends, its actions, and its deliveries. */
 function Details({ webhook }: { webhook: WebhookRecord }) {
   const { name, database, collections, filter, reason, previousSecretUntil } = webhook
-  const { openDialog } = useWebhooksLocation()
+  const { openDialog } = useRecordLocation('/webhooks')
   return (
     // The focus moves here from a button that its own action removes.
-    <div className={classes.details} tabIndex={-1}>
-      {reason !== null && <p className={classes.failed}>{reason}</p>}
+    <div className={shared.details} tabIndex={-1}>
+      {reason !== null && <p className={shared.failed}>{reason}</p>}
       <Facts>
         <Fact term="Database" isCode>
           {database}
@@ -96,7 +97,7 @@ function Details({ webhook }: { webhook: WebhookRecord }) {
           </Fact>
         )}
       </Facts>
-      <div className={classes.actions}>
+      <div className={shared.actions}>
         <PauseOrResume webhook={webhook} />
         <Button variant="default" onClick={() => openDialog('edit', name)}>
           Edit…
@@ -106,7 +107,7 @@ function Details({ webhook }: { webhook: WebhookRecord }) {
         </Button>
         <Button
           variant="subtle"
-          className={classes.delete}
+          className={shared.delete}
           onClick={() => openDialog('remove', name)}
         >
           Delete webhook
@@ -151,7 +152,7 @@ function PauseOrResume({ webhook }: { webhook: WebhookRecord }) {
         </Button>
       )}
       <div role="alert" className={classes.report}>
-        {error !== null && <p className={classes.failed}>{error.message}</p>}
+        {error !== null && <p className={shared.failed}>{error.message}</p>}
         {describeGaps(resume.data?.gaps ?? []).map((gap) => (
           <p key={gap} className="warning">
             {gap}
@@ -175,7 +176,7 @@ function Test({ webhook }: { webhook: WebhookRecord }) {
       >
         {test.isPending ? 'Sending…' : 'Send a test'}
       </Button>
-      <p role="status" className={data?.delivered === false || error ? classes.failed : undefined}>
+      <p role="status" className={data?.delivered === false || error ? shared.failed : undefined}>
         {error?.message}
         {data !== undefined &&
           (data.delivered

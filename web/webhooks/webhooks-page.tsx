@@ -4,6 +4,7 @@ import { lazy } from 'react'
 import type { WebhookRecord } from '../../server/contract/webhook.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useOwnRole } from '../shared/session/role-labels.ts'
+import { useRecordLocation } from '../shared/use-record-location.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
@@ -13,7 +14,6 @@ import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../ui/overlay/unavailable-dialog.tsx'
 import { webhooksQuery } from './queries.ts'
-import { useWebhooksLocation } from './use-webhooks-location.ts'
 import { useDeleteWebhook, useRotateSecret } from './webhook-requests.ts'
 import { WebhookTable } from './webhook-table.tsx'
 
@@ -26,7 +26,7 @@ const WebhookSecret = lazy(async () => ({ default: (await loadDialogs()).Webhook
 export function WebhooksPage() {
   const mayRead = useHasRole('editor')
   const ownRole = useOwnRole()
-  const { add } = useWebhooksLocation()
+  const { add } = useRecordLocation('/webhooks')
   usePageTitle('Webhooks')
   return (
     <>
@@ -46,7 +46,7 @@ export function WebhooksPage() {
 }
 
 function Webhooks() {
-  const { search } = useWebhooksLocation()
+  const { search } = useRecordLocation('/webhooks')
   const named = search.edit ?? search.rotate ?? search.remove
   return (
     <QueryResult query={useQuery(webhooksQuery)} what="the webhooks">
@@ -72,7 +72,7 @@ function Webhooks() {
 
 /** The dialog of a webhook, which may not exist. */
 function NamedDialog({ webhook }: { webhook: WebhookRecord | undefined }) {
-  const { search, close } = useWebhooksLocation()
+  const { search, close } = useRecordLocation('/webhooks')
   if (search.remove !== undefined) return <DeleteWebhookDialog webhook={webhook} />
   if (webhook === undefined) return <NotFound onClose={close} />
   if (search.rotate !== undefined) return <RotateSecretDialog webhook={webhook} />
@@ -97,7 +97,7 @@ export const AddWebhookOutlet = () => (
 )
 
 function DeleteWebhookDialog({ webhook }: { webhook: WebhookRecord | undefined }) {
-  const { close, closeRemoved } = useWebhooksLocation()
+  const { close, closeRemoved } = useRecordLocation('/webhooks')
   const remove = useDeleteWebhook()
   if (webhook === undefined) return remove.isIdle ? <NotFound onClose={close} /> : null
   const { name, behind } = webhook
@@ -126,7 +126,7 @@ function DeleteWebhookDialog({ webhook }: { webhook: WebhookRecord | undefined }
 }
 
 function RotateSecretDialog({ webhook }: { webhook: WebhookRecord }) {
-  const { close } = useWebhooksLocation()
+  const { close } = useRecordLocation('/webhooks')
   const rotate = useRotateSecret()
   const { name } = webhook
   if (rotate.data !== undefined) {

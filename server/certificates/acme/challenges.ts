@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { SecureContextOptions } from 'node:tls'
 import { LRUCache } from 'lru-cache'
@@ -33,8 +34,6 @@ export type Challenges = ReturnType<typeof createChallenges>
 /** Answers the challenges of the ACME directory, which are in the store, on every node. */
 export function createChallenges({ store, httpPort, isServed, now }: ChallengesDeps) {
   const contexts = new LRUCache<string, Promise<SecureContextOptions>>({ max: CONTEXTS })
-  let users = 0
-  let opened: Promise<() => void> | undefined
 
   /** Answers a challenge over HTTP; passes other requests on. */
   const answerFirst =
@@ -54,8 +53,14 @@ export function createChallenges({ store, httpPort, isServed, now }: ChallengesD
       )
     }
 
-  /** Listens on all addresses. Returns a function that stops it. */
-  function listen(): Promise<() => void> {
+  /**
+   * Listens for challenges over HTTP on all addresses, unless an endpoint does already. Returns a
+   * function that stops it.
+   *
+   * @throws Error (rejects) with a code if the port cannot be opened.
+   */
+  async function listen(): Promise<() => void> {
+    if (isServed(httpPort)) return () => {}
     const server = createServer(
       {
         headersTimeout: REQUEST_TIMEOUT,
@@ -66,20 +71,18 @@ export function createChallenges({ store, httpPort, isServed, now }: ChallengesD
       answerFirst((_request, response) => void response.writeHead(404).end()),
     )
     server.maxConnections = CONNECTIONS
-    return new Promise((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(httpPort, () => {
-        server.unref()
-        resolve(() => {
-          server.close()
-          server.closeAllConnections()
-        })
-      })
-    })
+    // Such as too many open files, later.
+    server.on('error', () => {})
+    await once(server.listen(httpPort).unref(), 'listening')
+    return () => {
+      server.close()
+      server.closeAllConnections()
+    }
   }
 
   return {
     answerFirst,
+    listen,
 
     /** Returns what a handshake for TLS-ALPN-01 needs; undefined without a challenge for the name. */
     async contextFor(name: string): Promise<SecureContextOptions | undefined> {
@@ -90,32 +93,6 @@ export function createChallenges({ store, httpPort, isServed, now }: ChallengesD
       const created = contexts.get(key) ?? createAlpnCertificate(name, answer)
       contexts.set(key, created)
       return created
-    },
-
-    /**
-     * Listens for challenges over HTTP until the returned object is disposed, unless an endpoint
-     * does already.
-     *
-     * @throws Error with a code if the port cannot be opened.
-     */
-    async open(): Promise<Disposable> {
-      if (isServed(httpPort)) return { [Symbol.dispose]() {} }
-      opened ??= listen()
-      users++
-      const close = () => {
-        users--
-        if (users > 0) return
-        void opened?.then(
-          (stop) => stop(),
-          () => {},
-        )
-        opened = undefined
-      }
-      await opened.catch((error: unknown) => {
-        close()
-        throw error
-      })
-      return { [Symbol.dispose]: close }
     },
 
     /** Returns whether a request to this machine gets the answer to a challenge, from any program. */
@@ -131,14 +108,14 @@ export function createChallenges({ store, httpPort, isServed, now }: ChallengesD
 /** Returns why the port for challenges cannot be opened. */
 export function portReason(port: number, error: unknown): string {
   const code = systemCode(error)
-  const advice =
-    'To have the challenge answered at another port, set GATEHOUSE_ACME_HTTP_PORT to that of an ' +
-    'endpoint to which requests to port 80 are forwarded, or choose tls-alpn-01.'
-  if (code === 'EADDRINUSE') {
-    return `Port ${port} is used by another program, which does not answer the challenge. ${advice}`
-  }
-  if (code === 'EACCES') {
-    return `This server may not listen on port ${port}, at which the challenge is expected. ${advice}`
-  }
-  return `Port ${port} cannot be opened for the challenge: ${code ?? String(error)}. ${advice}`
+  const reason =
+    code === 'EADDRINUSE'
+      ? `Port ${port} is used by another program, which does not answer the challenge.`
+      : code === 'EACCES'
+        ? `This server may not listen on port ${port}, at which the challenge is expected.`
+        : `Port ${port} cannot be opened for the challenge: ${code ?? String(error)}.`
+  return (
+    `${reason} To have the challenge answered at another port, set GATEHOUSE_ACME_HTTP_PORT to that ` +
+    'of an endpoint to which requests to port 80 are forwarded, or choose tls-alpn-01.'
+  )
 }

@@ -6,33 +6,27 @@ import * as z from 'zod/mini'
 import { systemCode } from '../../failure.ts'
 import { limitedFetch } from '../../limited-fetch.ts'
 
+interface Rejection {
+  /** The type of the problem (RFC 8555 §6.7). */
+  readonly type?: string | undefined
+  /** How long the directory asks to wait, ms. */
+  readonly retryAfter?: number | undefined
+  /** Whether the order cannot go on, so that the next attempt begins with another one. */
+  readonly isFinal?: boolean
+}
+
 /** Thrown if the directory cannot be reached, or rejects a step of an order. */
 export class AcmeError extends Error {
-  /** The type of the problem (RFC 8555 §6.7). */
-  readonly type: string | undefined
-  /** How long the directory asks to wait, ms. */
-  readonly retryAfter: number | undefined
-  /** Whether the order cannot go on, so that the next attempt begins with another one. */
-  readonly isFinal: boolean
+  readonly rejection: Rejection
 
-  constructor(
-    message: string,
-    {
-      type,
-      retryAfter,
-      isFinal = false,
-      cause,
-    }: Partial<Pick<AcmeError, 'type' | 'retryAfter' | 'isFinal' | 'cause'>> = {},
-  ) {
+  constructor(message: string, { cause, ...rejection }: ErrorOptions & Rejection = {}) {
     super(message, { cause })
-    this.type = type
-    this.retryAfter = retryAfter
-    this.isFinal = isFinal
+    this.rejection = rejection
   }
 }
 
 /** Maximum time for a response of the directory, ms. */
-export const RESPONSE_TIMEOUT = 20_000
+const RESPONSE_TIMEOUT = 20_000
 
 const problem = z.object({
   type: z.optional(z.string()),
@@ -56,47 +50,34 @@ const detailOf = ({ detail = '', subproblems = [] }: z.infer<typeof problem>): s
 // limits. Here a request fails, and the order is attempted again later.
 axios.defaults.adapter = async (config) => {
   const { url = '', method = 'get', data, headers } = config
-  const response = await request(url, {
+  const { text, ...response } = await request(url, {
     method: method.toUpperCase(),
-    headers: Object.fromEntries(Object.entries(headers.toJSON()).map(([k, v]) => [k, String(v)])),
+    headers: Object.entries(headers.toJSON()).map(([name, value]) => [name, String(value)]),
     ...(data !== undefined && { body: data }),
   })
-  const text = await response.text()
-  if (response.status >= 400) {
-    throw readProblem(url, response, text)
-  }
-  const { status, statusText } = response
-  return {
-    data: text,
-    status,
-    statusText,
-    headers: Object.fromEntries(response.headers),
-    config,
-    request: null,
-  }
+  const answered = Object.fromEntries(response.headers)
+  return { ...response, data: text, headers: answered, statusText: '', config, request: null }
 }
 
-/** @throws AcmeError if there is no response. */
-async function request(url: string, init: RequestInit): Promise<Response> {
+/** @throws AcmeError if there is no response, or one with an error. */
+async function request(url: string, init: RequestInit = {}) {
   const { host } = new URL(url)
-  try {
-    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT)
-    return await limitedFetch(fetch)(url, { ...init, redirect: 'error', signal })
-  } catch (error) {
-    const { name, message, cause } = error as Error
+  const signal = AbortSignal.timeout(RESPONSE_TIMEOUT)
+  const options = { ...init, redirect: 'error', signal } as const
+  const response = await limitedFetch(fetch)(url, options).catch((cause: Error) => {
+    const inner = cause.cause as Error | undefined
     const reason =
-      name === 'TimeoutError'
+      cause.name === 'TimeoutError'
         ? `did not answer within ${RESPONSE_TIMEOUT / 1000} s`
-        : `cannot be reached: ${systemCode(cause) ?? (cause as Error | undefined)?.message ?? message}`
-    throw new AcmeError(`The ACME directory ${host} ${reason}.`, { cause: error })
-  }
-}
-
-function readProblem(url: string, { status, headers }: Response, text: string): AcmeError {
+        : `cannot be reached: ${systemCode(inner) ?? inner?.message ?? cause.message}`
+    throw new AcmeError(`The ACME directory ${host} ${reason}.`, { cause })
+  })
+  const text = await response.text()
+  const { status, headers } = response
+  if (status < 400) return { status, headers, text }
   const { data = {} } = problem.safeParse(parseJson(text))
-  const { host } = new URL(url)
   const detail = detailOf(data)
-  return new AcmeError(
+  throw new AcmeError(
     `The ACME directory ${host} responded with ${status}${detail && `: ${detail}`}`,
     {
       type: data.type,
@@ -184,30 +165,24 @@ export function createDirectoryClient(
     accountKey,
     ...(accountUrl !== null && { accountUrl }),
   })
-  const isRegistered = () => {
-    try {
-      client.getAccountUrl()
-      return true
-    } catch {
-      return false
-    }
-  }
   return {
     /** Registers or changes the account. Returns its URL. */
-    async register(contact: string | undefined): Promise<string> {
-      await run('an account', async () => {
-        try {
-          await client.createAccount({
-            termsOfServiceAgreed: true,
-            ...(contact !== undefined && { contact: [`mailto:${contact}`] }),
-          })
-        } catch (error) {
+    async register(contact: string | null): Promise<string> {
+      const contacts = contact === null ? {} : { contact: [`mailto:${contact}`] }
+      const data = { termsOfServiceAgreed: true, ...contacts }
+      return run('an account', async () => {
+        await client.createAccount(data).catch((error: unknown) => {
           // The client updates an account that exists. Without a contact there is nothing to update,
           // which directories reject.
-          if (contact !== undefined || !isRegistered()) throw error
-        }
+          if (contact !== null) throw error
+          try {
+            client.getAccountUrl()
+          } catch {
+            throw error
+          }
+        })
+        return client.getAccountUrl()
       })
-      return run('an account', async () => client.getAccountUrl())
     },
     /** Returns the URL of a new order. */
     async createOrder(names: readonly string[]): Promise<string> {
@@ -261,7 +236,7 @@ async function run<T>(what: string, step: () => Promise<T>, retries = 0): Promis
   try {
     return await step()
   } catch (error) {
-    const isNonce = error instanceof AcmeError && error.type === BAD_NONCE
+    const isNonce = error instanceof AcmeError && error.rejection.type === BAD_NONCE
     if (isNonce && retries < NONCE_RETRIES) return run(what, step, retries + 1)
     if (error instanceof AcmeError) throw error
     const reason = (error as Error).message.slice(0, DETAIL_LENGTH)
@@ -285,39 +260,22 @@ export function reasonOf(
     .slice(0, 2_000)
 }
 
-const renewalInfo = z.object({ suggestedWindow: z.object({ start: z.string(), end: z.string() }) })
-
-/** When a directory suggests to renew a certificate (RFC 9773), ms since 1970. */
-export interface RenewalWindow {
-  readonly start: number
-  readonly end: number
-  /** How long to wait before asking again, ms. */
-  readonly retryAfter: number | undefined
-}
+const renewalWindow = z.object({
+  suggestedWindow: z.object({ start: z.string(), end: z.string() }),
+})
 
 /**
- * Returns when the directory suggests to renew a certificate; undefined if it has no suggestions.
+ * Returns when the directory suggests to renew a certificate, ms since 1970, and how long to wait
+ * before asking again, ms; undefined if it has no suggestions.
  *
  * @param id of the certificate (RFC 9773 §4.1).
  */
-export async function readRenewalWindow(
-  directory: string,
-  id: string,
-): Promise<RenewalWindow | undefined> {
-  const get = async (from: string) => {
-    const response = await request(from, { method: 'GET' })
-    const text = await response.text()
-    if (!response.ok) throw readProblem(from, response, text)
-    return { headers: response.headers, json: parseJson(text) }
-  }
-  const links = parse(
-    z.object({ renewalInfo: z.optional(url) }),
-    (await get(directory)).json,
-    'a directory',
-  )
-  if (links.renewalInfo === undefined) return undefined
-  const { headers, json } = await get(`${links.renewalInfo}/${id}`)
-  const { suggestedWindow } = parse(renewalInfo, json, 'a renewal window')
+export async function readRenewalWindow(directory: string, id: string) {
+  const links = parseJson((await request(directory)).text)
+  const { renewalInfo } = parse(z.object({ renewalInfo: z.optional(url) }), links, 'a directory')
+  if (renewalInfo === undefined) return undefined
+  const { headers, text } = await request(`${renewalInfo}/${id}`)
+  const { suggestedWindow } = parse(renewalWindow, parseJson(text), 'a renewal window')
   const [start, end] = [Date.parse(suggestedWindow.start), Date.parse(suggestedWindow.end)]
   if (!(start <= end))
     throw new AcmeError('The ACME directory sent a renewal window that is malformed.')

@@ -1,12 +1,5 @@
-import 'reflect-metadata'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import {
-  AuthorityKeyIdentifierExtension,
-  Pkcs10CertificateRequest,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
@@ -16,107 +9,24 @@ import { forEachEngine, type TestEngine } from '../../storage/test-support/each-
 import { createVault } from '../../storage/vault.ts'
 import { startForTest } from '../../test-support/start.testing.ts'
 import { createCertificates } from '../certificates.ts'
+import { createTestDirectory, NAMES } from './directory.testing.ts'
 
 const DIRECTORY = 'https://acme.test/directory'
 const DAY = 86_400_000
-const NAMES = ['web.example']
 
-/** Answers a request to the directory; undefined leaves it to the stub. */
+/** Answers a request to the directory; undefined leaves it to the test directory. */
 type Intercept = (path: string, init: RequestInit) => Response | Promise<Response> | undefined
 
-/** A directory that validates every name at once, instead of `fetch`. Signatures are not verified. */
+/** A test directory in place of `fetch`. */
 function stubDirectory(now: () => number) {
-  let status = 'pending'
-  let issued = ''
-  const stub = {
+  const stub = Object.assign(createTestDirectory('https://acme.test', now), {
     intercept: (() => undefined) as Intercept,
-    /** The names in certificates. */
-    names: NAMES,
-    lifetime: 90 * DAY,
-    renewalWindow: undefined as { start: number; end: number } | undefined,
     paths: [] as string[],
-  }
-  const keys = crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
-    'sign',
-    'verify',
-  ])
-  async function issue(request: string): Promise<void> {
-    const { privateKey, publicKey } = await keys
-    const { publicKey: requested } = new Pkcs10CertificateRequest(request)
-    const certificate = await X509CertificateGenerator.create({
-      serialNumber: '00ab',
-      subject: 'CN=stub',
-      issuer: 'CN=stub authority',
-      notBefore: new Date(now()),
-      notAfter: new Date(now() + stub.lifetime),
-      publicKey: requested,
-      signingKey: privateKey,
-      signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
-      extensions: [
-        new SubjectAlternativeNameExtension(
-          stub.names.map((value) => ({ type: 'dns' as const, value })),
-        ),
-        await AuthorityKeyIdentifierExtension.create(publicKey),
-      ],
-    })
-    issued = certificate.toString('pem')
-  }
-  const url = (path: string) => `https://acme.test/${path}`
-  const order = () => ({
-    status,
-    identifiers: [],
-    authorizations: [url('authorization')],
-    finalize: url('finalize'),
-    certificate: url('certificate'),
   })
-  async function answer(path: string, init: RequestInit): Promise<Response> {
-    const headers = { 'Replay-Nonce': 'nonce' }
-    const json = (value: object, code = 200, location = '') =>
-      Response.json(value, { status: code, headers: { ...headers, Location: location } })
-    const payload = () =>
-      JSON.parse(Buffer.from(JSON.parse(String(init.body)).payload, 'base64url').toString())
-    switch (path) {
-      case 'directory':
-        return json({
-          newNonce: url('nonce'),
-          newAccount: url('account'),
-          newOrder: url('new'),
-          ...(stub.renewalWindow && { renewalInfo: url('renewal') }),
-        })
-      case 'nonce':
-        return new Response(null, { headers })
-      case 'account':
-        return json({ status: 'valid' }, 201, url('account'))
-      case 'new':
-        status = 'pending'
-        return json(order(), 201, url('order'))
-      case 'order':
-        return json(order())
-      case 'authorization': {
-        const challenge = { type: 'http-01', url: url('challenge'), status: 'pending', token: 'T' }
-        const identifier = { type: 'dns', value: 'web.example' }
-        return json({ status: 'pending', identifier, challenges: [challenge] })
-      }
-      case 'challenge':
-        status = 'ready'
-        return json({ status: 'processing' })
-      case 'finalize':
-        await issue(payload().csr)
-        status = 'valid'
-        return json(order())
-      case 'certificate':
-        return new Response(issued, { headers })
-      default: {
-        const [start, end] = [stub.renewalWindow?.start, stub.renewalWindow?.end]
-        const iso = (time = 0) => new Date(time).toISOString()
-        return json({ suggestedWindow: { start: iso(start), end: iso(end) } })
-      }
-    }
-  }
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init = {}) => {
     const path = new URL(String(input)).pathname.slice(1)
     stub.paths.push(path)
-    return (await stub.intercept(path, init)) ?? answer(path, init)
+    return (await stub.intercept(path, init)) ?? stub.answer(path, init.body)
   })
   return stub
 }

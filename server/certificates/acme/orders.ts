@@ -6,15 +6,15 @@ import type { Store } from '../../storage/store.ts'
 import type { AcmeChallengesTable } from '../../storage/tables.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { type CheckedCertificate, checkPem, handshake } from '../check-certificate.ts'
+import { readSealed, storeSealed } from '../sealed-setting.ts'
 import { readCertificates, type StoredCertificate } from '../stored-certificates.ts'
 import { type Challenges, portReason } from './challenges.ts'
 import type { DirectoryClient, DirectoryOrder } from './directory-client.ts'
 import {
+  account,
   type Order,
   OrderChanged,
-  readAccount,
   removeChallenges,
-  storeAccount,
   storeChallenges,
   storeOrder,
 } from './stored-orders.ts'
@@ -85,8 +85,8 @@ const RENEWAL_INFO = { shortest: 60_000, usual: 21_600_000, longest: 86_400_000 
 export function createOrders(deps: OrdersDeps) {
   const { store, vault, config, challenges, now, log } = deps
   const running = new Map<string, Promise<void>>()
-  /** Open while another node has an order whose challenges this one may have to answer. */
-  let port: Promise<Disposable | undefined> | undefined
+  /** Open while this or another node has an order: the directory may ask any node. */
+  let port: Promise<() => void> | undefined
   let stopped = false
 
   /** Begins or resumes the orders that are due, unless another node does. */
@@ -94,10 +94,11 @@ export function createOrders(deps: OrdersDeps) {
     const due = [...deps.orders()].filter(([, order]) => order.due <= now())
     const inProgress = due.some(([, { url }]) => url !== undefined)
     if (stopped || due.length === 0 || !(await store.acquireLock('acme'))) {
-      sharePort(inProgress && !stopped)
+      // Another program, such as a node on the same machine, may have the port.
+      if (inProgress && !stopped) openPort().catch(() => {})
+      else closePort()
       return
     }
-    sharePort(false)
     const free = due.filter(([name]) => !running.has(name)).slice(0, ORDERS - running.size)
     for (const [name] of free) {
       running.set(
@@ -106,6 +107,7 @@ export function createOrders(deps: OrdersDeps) {
       )
     }
     await Promise.all(running.values())
+    if (running.size === 0) closePort()
   }
 
   /** Attempts the orders that are due. Resolves when no order is in progress. */
@@ -115,13 +117,17 @@ export function createOrders(deps: OrdersDeps) {
       if (!stopped && !isStoreFailure(error)) deps.onError(error)
     })
 
-  function sharePort(isNeeded: boolean): void {
-    // Another program, such as a node on the same machine, may have the port.
-    if (isNeeded) port ??= challenges.open().catch(() => undefined)
-    else if (port !== undefined) {
-      void port.then((opened) => opened?.[Symbol.dispose]())
+  const openPort = (): Promise<unknown> => {
+    port ??= challenges.listen().catch((error: unknown) => {
       port = undefined
-    }
+      throw error
+    })
+    return port
+  }
+
+  function closePort(): void {
+    port?.then((close) => close()).catch(() => {})
+    port = undefined
   }
 
   async function attempt(name: string): Promise<void> {
@@ -129,10 +135,9 @@ export function createOrders(deps: OrdersDeps) {
     const begun = stored?.order
     if (stored === undefined || begun === undefined || begun.due > now()) return
     const progress = { order: begun }
-    const stack = new DisposableStack()
     try {
       if (await isTooEarly(stored, begun)) return
-      const { checked, order } = await issue(stored, progress, stack)
+      const { checked, order } = await issue(stored, progress)
       await deps.replace(stored, checked, order)
       await removeChallenges(store, name)
       log.info({ certificate: name, notAfter: checked.info.notAfter }, 'received a certificate')
@@ -142,7 +147,6 @@ export function createOrders(deps: OrdersDeps) {
       if (error instanceof Failure && error.code === 'precondition-failed') return
       await fail(name, progress.order, error, begun.url === progress.order.url)
     } finally {
-      stack.dispose()
       if (!stopped) await deps.sync()
     }
   }
@@ -160,12 +164,13 @@ export function createOrders(deps: OrdersDeps) {
     const reason = (error as Error).message
     const failures = order.failures + 1
     const backoff = Math.min(BACKOFF.first * 2 ** (failures - 1), BACKOFF.longest)
-    const { retryAfter = 0, isFinal = true } = error instanceof AcmeError ? error : {}
+    const rejection = error instanceof AcmeError ? error.rejection : { isFinal: true }
+    const { type, retryAfter = 0, isFinal = false } = rejection
     const due = now() + Math.max(backoff, Math.min(retryAfter, LONGEST_RETRY_AFTER))
     log.warn({ certificate: name, reason, failures }, 'could not order a certificate')
-    if (error instanceof AcmeError && error.type === UNKNOWN_ACCOUNT) {
-      const account = await readAccount(store, vault, config.directory)
-      if (account !== undefined) await storeAccount(store, vault, { ...account, url: null })
+    if (type === UNKNOWN_ACCOUNT) {
+      const known = await readSealed(store, vault, account)
+      if (known) await storeSealed(store, vault, account, { ...known, url: null }, 'replace')
     }
     const { url, key, ...rest } = order
     // The directory may have validated the names while no node answered.
@@ -205,31 +210,22 @@ export function createOrders(deps: OrdersDeps) {
   /** Returns a client whose account is registered. */
   async function connect(): Promise<DirectoryClient> {
     const { createDirectoryClient, createKey } = await import('./directory-client.ts')
-    const { directory, contact } = config
-    let account = await readAccount(store, vault, directory)
-    if (account === undefined) {
-      account = { directory, contact: null, key: await createKey(), url: null }
-      // Before it is registered: the directory recognizes the key if this node ends here.
-      await storeAccount(store, vault, account)
-    }
-    const client = createDirectoryClient(directory, account)
-    if (account.url === null || account.contact !== (contact ?? null)) {
-      const url = await client.register(contact)
-      await storeAccount(store, vault, { ...account, contact: contact ?? null, url })
+    const { directory, contact = null } = config
+    const save = (data: typeof own) => storeSealed(store, vault, account, data, 'replace')
+    const stored = await readSealed(store, vault, account)
+    const isKnown = stored?.directory === directory
+    const own = isKnown ? stored : { directory, contact: null, key: await createKey(), url: null }
+    // Before it is registered: the directory recognizes the key if this node ends here.
+    if (!isKnown) await save(own)
+    const client = createDirectoryClient(directory, own)
+    if (own.url === null || own.contact !== contact) {
+      await save({ ...own, contact, url: await client.register(contact) })
     }
     return client
   }
 
-  /**
-   * Orders a certificate, or resumes the order. Stores each step in `progress`.
-   *
-   * @param stack closes what was opened for challenges.
-   */
-  async function issue(
-    stored: StoredCertificate,
-    progress: { order: Order },
-    stack: DisposableStack,
-  ) {
+  /** Orders a certificate, or resumes the order. Stores each step in `progress`. */
+  async function issue(stored: StoredCertificate, progress: { order: Order }) {
     const { AcmeError, reasonOf } = await import('./directory-client.ts')
     const keyOf = ({ order: { key = '' } }: typeof progress) =>
       vault.decrypt(key, keyContext(stored.name))
@@ -253,7 +249,7 @@ export function createOrders(deps: OrdersDeps) {
         return { checked, order: { state: 'valid', failures: 0, renewal, due } satisfies Order }
       }
       if (order.status === 'pending' && !isAnswered) {
-        stack.use(await answer(client, order, stored))
+        await answer(client, order, stored)
         isAnswered = true
       } else if (order.status === 'ready' && !isFinalized) {
         await client.finalize(order, names, keyOf(progress))
@@ -283,50 +279,41 @@ export function createOrders(deps: OrdersDeps) {
     client: DirectoryClient,
     order: DirectoryOrder,
     { name: certificate, settings }: StoredCertificate,
-  ): Promise<Disposable> {
+  ): Promise<void> {
     const { AcmeError } = await import('./directory-client.ts')
     const { challenge: kind = 'http-01' } = settings
     const authorizations = await client.readAuthorizations(order)
     const open = authorizations.filter(({ status }) => status === 'pending')
-    const answers: (AcmeChallengesTable & { url: string; isNew: boolean })[] = []
+    const rows: AcmeChallengesTable[] = []
+    const urls: string[] = []
     for (const { identifier, challenges: offered } of open) {
       const found = offered.find(({ type }) => type === kind)
       if (found?.token === undefined) {
         const reason = `The ACME directory does not offer ${kind} for ${identifier.value}.`
         throw new AcmeError(reason, { isFinal: true })
       }
-      answers.push({
+      rows.push({
         token: found.token,
         certificate,
         name: identifier.value.toLowerCase(),
         kind,
         answer: await client.answerTo(found.token),
         expires_at: now() + CHALLENGE_LIFETIME,
-        url: found.url,
-        isNew: found.status === 'pending',
       })
+      if (found.status === 'pending') urls.push(found.url)
     }
-    const rows = answers.map(({ url: _url, isNew: _isNew, ...row }) => row)
     await storeChallenges(store, rows, now())
     const [first] = rows
-    const opened = kind === 'http-01' && first ? await openPort(first) : new DisposableStack()
+    if (kind === 'http-01' && first !== undefined) {
+      await openPort().catch(async (error: unknown) => {
+        // Another node on this machine, or a proxy, may answer.
+        if (await challenges.isAnswered(first.token, first.answer)) return
+        throw new AcmeError(portReason(config.httpPort, error))
+      })
+    }
     // Requests of the directory may reach any node.
     if (store.engine === 'postgres') await pause(OTHER_NODES, undefined, UNREF)
-    for (const { url, isNew } of answers) {
-      if (isNew) await client.complete(url)
-    }
-    return opened
-  }
-
-  async function openPort(first: AcmeChallengesTable): Promise<Disposable> {
-    try {
-      return await challenges.open()
-    } catch (error) {
-      // Another node on this machine, or a proxy, may answer.
-      if (await challenges.isAnswered(first.token, first.answer)) return new DisposableStack()
-      const { AcmeError } = await import('./directory-client.ts')
-      throw new AcmeError(portReason(config.httpPort, error))
-    }
+    for (const url of urls) await client.complete(url)
   }
 
   /** Checks what the directory issued, by a handshake too. @throws Failure `invalid` */
@@ -353,7 +340,7 @@ export function createOrders(deps: OrdersDeps) {
         [Symbol.dispose]() {
           stopped = true
           clearInterval(timer)
-          sharePort(false)
+          closePort()
         },
       }
     },

@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import * as z from 'zod/mini'
 import { certificateOrder } from '../../contract/certificate.ts'
 import { nextRevision } from '../../storage/changes/begin-change.ts'
-import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { AcmeChallengesTable } from '../../storage/tables.ts'
-import type { Vault } from '../../storage/vault.ts'
+import type { SealedSetting } from '../sealed-setting.ts'
 
 /** The order of a certificate. Times are milliseconds since 1970. */
 export const order = z.object({
@@ -52,46 +51,19 @@ export const storeOrder = (
     if (numUpdatedRows === 0n) throw new OrderChanged()
   })
 
-const ACCOUNT = 'acme-account'
-const account = z.object({
+const accountSchema = z.object({
   directory: z.string(),
   contact: z.nullable(z.string()),
-  /** PEM, encrypted. */
+  /** PEM. */
   key: z.string(),
   /** Null until the directory has confirmed it. */
   url: z.nullable(z.string()),
 })
 
 /** The account at the directory. */
-export type Account = z.infer<typeof account>
-
-/** Returns the account at a directory, with its key as PEM. */
-export async function readAccount(
-  { db }: Pick<Store, 'db'>,
-  vault: Vault,
-  directory: string,
-): Promise<Account | undefined> {
-  const row = await db
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', ACCOUNT)
-    .executeTakeFirst()
-  const stored = row && parseJsonColumn(account, 'settings.value', row.value)
-  if (stored?.directory !== directory) return undefined
-  return { ...stored, key: vault.decrypt(stored.key, ACCOUNT) }
-}
-
-export async function storeAccount(
-  { db }: Pick<Store, 'db'>,
-  vault: Vault,
-  value: Account,
-): Promise<void> {
-  const text = JSON.stringify({ ...value, key: vault.encrypt(value.key, ACCOUNT) })
-  await db
-    .insertInto('settings')
-    .values({ name: ACCOUNT, value: text })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: text }))
-    .execute()
+export const account: SealedSetting<z.infer<typeof accountSchema>> = {
+  name: 'acme-account',
+  schema: accountSchema,
 }
 
 /** Stores answers to challenges, for all nodes. */

@@ -12,6 +12,11 @@ import {
 } from '../../policy/stored-policies.ts'
 import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
+import {
+  type ExpectedRevision,
+  meets,
+  requireRevision,
+} from '../../storage/changes/require-revision.ts'
 import type { Store } from '../../storage/store.ts'
 import { canonicalAddress, type KeyedLock, readAddress } from '../address.ts'
 import type { Listener } from '../listeners/listener.ts'
@@ -22,7 +27,6 @@ import type { ListenerSet } from './listener-set.ts'
 import { explainBindFailure } from './placement/bind-failure.ts'
 import type { Placement } from './placement/placement.ts'
 import type { Reconciler } from './reconciler/reconciler.ts'
-import { type ExpectedRevision, meets, requireRevision } from './repository.ts'
 
 /** Changes of single endpoints. Each stores the desired state, then reconciles the address. */
 export interface EndpointChanges {
@@ -171,7 +175,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
         if (!isCheckedByOpen(endpoint, expected)) await catchUp(endpoint, expected)
         let existing = listeners.get(endpoint)
         if (existing === undefined) {
-          requireRevision(endpoint, undefined, expected)
+          requireRevision('endpoint', endpoint, undefined, expected)
           if (listeners.stopping) throw stoppingFailure()
           const failure = await open(address, mapping, change)
           if (failure === undefined) return true
@@ -181,7 +185,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
           existing = listeners.get(endpoint)
           if (existing === undefined) return failure
         }
-        requireRevision(endpoint, existing.revision, expected)
+        requireRevision('endpoint', endpoint, existing.revision, expected)
         return remap(existing, mapping, change)
       })
       if (typeof result === 'boolean') return result
@@ -197,7 +201,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
         await catchUp(endpoint, expected)
         const listener = listeners.get(endpoint)
         if (listener === undefined) throw notFound()
-        requireRevision(endpoint, listener.revision, expected)
+        requireRevision('endpoint', endpoint, listener.revision, expected)
         const found = await adminAccess.withdraw(listener, actor.address, async (guard) => {
           const seen = listener.version
           const written = await write({ endpoint, databases: null, actor, expected, guard })

@@ -16,11 +16,11 @@ import {
   requireAuthorized,
 } from '../../storage/changes/begin-change.ts'
 import type { OnRecord, Recorder } from '../../storage/changes/recorder.ts'
+import { type ExpectedRevision, requireRevision } from '../../storage/changes/require-revision.ts'
 import { type Change, executeAll, executeLater } from '../../storage/changes/transactions.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Guard } from './admin-access.ts'
-import { type ExpectedRevision, requireRevision } from './repository.ts'
 
 /** Maximum number of writes in one transaction: a few milliseconds of work. */
 const BATCH = 32
@@ -240,7 +240,7 @@ class Batch {
     if (databases === null && before === undefined) {
       return { revision: undefined, isChanged: false, policy }
     }
-    requireRevision(endpoint, before?.revision, expected)
+    requireRevision('endpoint', endpoint, before?.revision, expected)
     const after = databases === null ? null : JSON.stringify(databases)
     if (before !== undefined && before.databases === after) {
       return { revision: before.revision, isChanged: false, policy }

@@ -1,8 +1,6 @@
-import { type Conditions, matches } from '../../contract/conditions.ts'
 import { databaseNames } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
-import { Failure } from '../../failure.ts'
 import {
   POLICY_COLUMNS,
   parseStoredPolicy,
@@ -21,8 +19,6 @@ export interface StoredEndpoint extends EndpointRecord {
  * The precondition of a change: one of these revisions as entity tags, or `*` for any existing
  * endpoint (`If-Match`); or `none`, that the endpoint does not exist (`If-None-Match: *`).
  */
-export type ExpectedRevision = Conditions['match'] | 'none'
-
 /** Returns all stored endpoints without proposals, sorted by address in code point order. */
 export async function readEndpoints(store: Store): Promise<StoredEndpoint[]> {
   const rows = await endpointsWithPolicies(store).orderBy('endpoints.address').execute()
@@ -95,34 +91,6 @@ const endpointsWithPolicies = ({ db }: Store) =>
     .leftJoin('policies', 'policies.address', 'endpoints.address')
     .select(['endpoints.address', 'databases', 'revision', ...POLICY_COLUMNS])
     .where('proposal', 'is', null)
-
-/**
- * Checks the revision of an endpoint against a precondition; `undefined` means that the endpoint
- * does not exist.
- *
- * @throws Failure `precondition-failed`
- */
-export function requireRevision(
-  endpoint: string,
-  found: number | undefined,
-  expected: ExpectedRevision,
-): void {
-  if (expected === undefined || (expected === 'none' && found === undefined)) return
-  if (expected === 'none') {
-    throw new Failure('precondition-failed', `The endpoint ${endpoint} already exists.`)
-  }
-  if (found !== undefined && meets(found, expected)) return
-  throw new Failure(
-    'precondition-failed',
-    found === undefined
-      ? 'The endpoint no longer exists.'
-      : 'The endpoint has been changed since you loaded it. Reload it and try again.',
-  )
-}
-
-/** Returns whether the revision of an existing endpoint meets a precondition. */
-export const meets = (revision: number, expected: ExpectedRevision): boolean =>
-  expected !== 'none' && matches({ match: expected }, String(revision))
 
 type Row = { address: string; databases: string; revision: number } & Parameters<
   typeof parseStoredPolicy

@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { readCertificatesSearch } from '../../certificates/certificates-search.ts'
+import { readRecordSearch } from '../../shared/use-record-location.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 
@@ -8,7 +8,7 @@ const loadPage = () => import('../../certificates/certificates-page.tsx')
 const certificatesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/certificates',
-  validateSearch: readCertificatesSearch,
+  validateSearch: readRecordSearch('/certificates'),
   component: lazyPage(async () => (await loadPage()).CertificatesPage, {
     what: 'the certificates',
     heading: 'Certificates',

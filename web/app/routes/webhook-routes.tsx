@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { readWebhooksSearch } from '../../webhooks/webhooks-search.ts'
+import { readRecordSearch } from '../../shared/use-record-location.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 
@@ -8,7 +8,7 @@ const loadPage = () => import('../../webhooks/webhooks-page.tsx')
 const webhooksRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/webhooks',
-  validateSearch: readWebhooksSearch,
+  validateSearch: readRecordSearch('/webhooks'),
   component: lazyPage(async () => (await loadPage()).WebhooksPage, {
     what: 'the webhooks',
     heading: 'Webhooks',

@@ -3,12 +3,12 @@ import type { Address } from '../../../contract/endpoints/address.ts'
 import { type Failure, systemCode } from '../../../failure.ts'
 import { readPolicy } from '../../../policy/stored-policies.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
+import type { ExpectedRevision } from '../../../storage/changes/require-revision.ts'
 import type { Store } from '../../../storage/store.ts'
 import { type KeyedLock, readAddress } from '../../address.ts'
 import { createMapping } from '../../mapping.ts'
 import type { ListenerSet } from '../listener-set.ts'
 import type { Reconciler } from '../reconciler/reconciler.ts'
-import type { ExpectedRevision } from '../repository.ts'
 import type { Peers } from './peers.ts'
 import {
   confirmProposal,

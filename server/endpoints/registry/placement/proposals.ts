@@ -6,10 +6,13 @@ import { databaseNames } from '../../../contract/database.ts'
 import type { EndpointRecord } from '../../../contract/endpoints/endpoint.ts'
 import { beginChange, type Caller, nextRevision } from '../../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
+import {
+  type ExpectedRevision,
+  requireRevision,
+} from '../../../storage/changes/require-revision.ts'
 import { parseJsonColumn } from '../../../storage/sql/parse-column.ts'
 import type { Store } from '../../../storage/store.ts'
 import { storeClock } from '../../../storage/store-clock.ts'
-import { type ExpectedRevision, requireRevision } from '../repository.ts'
 
 /** A requested endpoint that the receiving node cannot open. Another node may open it. */
 export interface Proposal extends EndpointRecord {
@@ -52,7 +55,12 @@ export function propose(
       .select(['revision', 'proposal'])
       .where('address', '=', endpoint)
       .executeTakeFirst()
-    requireRevision(endpoint, row?.proposal === null ? row.revision : undefined, expected)
+    requireRevision(
+      'endpoint',
+      endpoint,
+      row?.proposal === null ? row.revision : undefined,
+      expected,
+    )
     if (row !== undefined) return undefined
     const value: Proposed = proposed.parse({ id: randomUUID(), node, actor })
     await trx

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import type { Policy } from '../../../../server/contract/endpoints/policy.ts'
-import type { CertificateWarningProps } from '../../../certificates/certificate-warning.tsx'
+import type { CertificateWarningProps } from '../../../certificates/expiry.tsx'
 import { labelRules, type RuleLabel, type RuleWord } from '../../../policy/rule-labels.ts'
 import { OverflowNames } from '../../../ui/table/overflow-names.tsx'
 import { exactTime } from '../../../ui/text/relative-time.tsx'
@@ -21,7 +21,7 @@ export interface RuleChipsProps {
 
 // Most servers have no certificates. Without the code, chips have no warnings.
 const CertificateWarning = lazy(async () => ({
-  default: await import('../../../certificates/certificate-warning.tsx').then(
+  default: await import('../../../certificates/expiry.tsx').then(
     (module) => module.CertificateWarning,
     () =>
       ({ children }: CertificateWarningProps) =>

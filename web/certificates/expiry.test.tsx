@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expiryOf, formatCertificateWarning } from './expiry.ts'
+import { expiryOf, formatCertificateWarning } from './expiry.tsx'
 
 const now = Date.parse('2026-05-01T00:00:00Z')
 const DAY = 86_400_000

@@ -1,5 +1,13 @@
-import type { CertificateInfo, CertificateRecord } from '../../server/contract/certificate.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import {
+  type CertificateInfo,
+  type CertificateRecord,
+  DEFAULT_CERTIFICATE,
+} from '../../server/contract/certificate.ts'
 import { formatTimeLeft } from '../ui/text/relative-time.tsx'
+import { useClock } from '../ui/text/use-clock.ts'
+import { certificatesQuery } from './queries.ts'
 
 /** Maximum time before the end of a certificate from which it is due for renewal, ms. */
 const DUE_MS = 14 * 86_400_000
@@ -32,3 +40,19 @@ export function formatCertificateWarning(
   if (first === undefined || expiry === 'valid') return ''
   return `certificate expires ${formatTimeLeft(Date.parse(first.notAfter) - now)}`
 }
+
+export interface CertificateWarningProps {
+  /** The certificates of an endpoint. Default: the one for endpoints without a choice. */
+  readonly names?: readonly string[] | undefined
+  /** Renders the warning about the certificate that ends first; '' if there is none. */
+  readonly children: (warning: string) => ReactNode
+}
+
+/** Watches the certificates of an endpoint, for operators. */
+export function CertificateWarning({ names = NAMES, children }: CertificateWarningProps) {
+  const { data = [] } = useQuery(certificatesQuery)
+  const certificates = data.filter(({ name }) => names.includes(name))
+  return children(useClock((now) => formatCertificateWarning(certificates, now)))
+}
+
+const NAMES = [DEFAULT_CERTIFICATE]
