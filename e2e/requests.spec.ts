@@ -102,7 +102,7 @@ test('The Requests view shows rejected requests of all endpoints, and reconnects
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/_api\/request\?/)
+  browserErrors.allow(/_api\/events\?/)
   const { address, url } = await addBlog(gatehouse)
   await gatehouse.signIn(page, consolePath)
   await page
@@ -131,14 +131,14 @@ test('The Requests view shows rejected requests of all endpoints, and reconnects
   await expect(filter).toHaveValue('')
   await expect(row).toHaveCount(1)
 
-  await page.route('**/_api/request?**', (route) => route.abort())
+  await page.route('**/_api/events?**', (route) => route.abort())
   // The server selects by a whole address.
   await page.getByLabel('Client').fill('127.0.0.1')
   await expect(status).toHaveText('No connection.')
   await expect(row).toHaveCount(1)
   await expectAccessible(page)
   await fetch(`${url}?again`)
-  await page.unroute('**/_api/request?**')
+  await page.unroute('**/_api/events?**')
   // The page may try by itself before the click.
   const tryNow = page.getByRole('button', { name: 'Try now' }).click()
   await Promise.race([tryNow, expect(status).toHaveText('Live')])

@@ -53,6 +53,7 @@ test('From a collection without a feed to deliveries that are read, failed and r
     await expect(page.getByText('There are no webhooks yet.')).toBeVisible()
     await button(page, 'Add webhook').click()
     const form = dialogOf(page, 'Add a webhook')
+    await expect(form.getByLabel('Name', { exact: true })).toBeFocused()
     await page.keyboard.press('Control+Enter')
     await expect(form.getByText('Choose a database.')).toBeVisible()
     await form.getByLabel('Name', { exact: true }).fill('search')

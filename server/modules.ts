@@ -125,6 +125,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     createFeedModule({
       ...{ store, record, requireRole, events, http, logError, idOf },
       now: nodes.now,
+      exists: databases.has,
       parseView: parseDocumentView,
     }),
   )
@@ -295,16 +296,18 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       consoleFolder,
     }),
   )
-  const eventStreams = stack.use(createEventsModule({ hub: events, access, http, requireRole }))
   const requests = stack.use(
     createRequestsModule({
+      ...{ engine, http, metrics, requireRole },
       node: nodes.name,
-      engine,
-      http,
-      events: eventStreams,
-      metrics,
-      requireRole,
       accessLog: deps.accessLog,
+    }),
+  )
+  const eventStreams = stack.use(
+    createEventsModule({
+      ...{ hub: events, access, http, requireRole },
+      watchRequests: requests.watch,
+      watchFeed: feed.watch,
     }),
   )
   endpoints.onRefusal(requests.recordRefusal)

@@ -174,16 +174,21 @@ test('endpoints: live requests', async ({ page, gatehouse }, { parallelIndex }) 
   await shoot(page, 'endpoints-requests')
   await page.getByRole('button', { name: 'DELETE' }).first().click()
   await shoot(page, 'endpoints-requests-open')
-  await page.route('**/_api/request?**', (route) => route.abort())
+  await page.route('**/_api/events?**', (route) => route.abort())
   await page.getByLabel('Status').selectOption('429')
   await expect(page.getByText('Retrying in')).toBeVisible()
   await shoot(page, 'endpoints-requests-lost')
-  await page.unroute('**/_api/request?**')
+  await page.unroute('**/_api/events?**')
   await becomes(page, 'viewer')
-  await page.route('**/_api/request?**', async (route) => {
+  await page.route('**/_api/events?**', async (route) => {
     // Requests of others, as a viewer sees them.
-    const list = (await (await route.fetch({ headers: { accept: '' } })).json()) as object[]
-    const batch = { requests: list.map((each) => ({ ...each, client: null })), leftOut: 1_204 }
+    const url = route
+      .request()
+      .url()
+      .replace(/events\?.*/, 'request?rejected=true')
+    const list = (await (await route.fetch({ url })).json()) as object[]
+    const requests = list.map((each) => ({ ...each, client: null }))
+    const batch = { type: 'requests', requests, leftOut: 1_204, isFirst: true }
     const body = `event: hello\ndata:\n\ndata: ${JSON.stringify(batch)}\n\n`
     await route.fulfill({ contentType: 'text/event-stream', body })
   })

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { duplexPair } from 'node:stream'
 import {
@@ -290,9 +290,10 @@ export const readFiles = async ({ certificate, key }: CertificateFiles): Promise
 async function readSmallFile(field: string, path: string): Promise<string> {
   const wrong = (reason: string, systemCode?: string) =>
     new Failure('invalid', `${path} ${reason}.`, { field, ...(systemCode && { systemCode }) })
+  let file: FileHandle | undefined
   try {
     // Without waiting for a writer, if it is a named pipe.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = await file.stat()
     if (!stats.isFile()) throw wrong('is not a file')
     if (stats.size > CERTIFICATE_BYTES) throw wrong('is larger than 256 KiB')
@@ -301,6 +302,8 @@ async function readSmallFile(field: string, path: string): Promise<string> {
     if (error instanceof Failure) throw error
     const code = systemCode(error)
     throw wrong(`cannot be read: ${code ?? 'unknown error'}`, code)
+  } finally {
+    await file?.close()
   }
 }
 

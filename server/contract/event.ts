@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import { QUERY_ADDRESSES } from './endpoints/endpoint.ts'
+import { endpointAddress, type RequestBatch, requestQuery } from './endpoints/request.ts'
 
 /**
  * An event of `GET /_api/events`: a hint to reload, never the data itself, so lost or repeated
@@ -30,6 +32,22 @@ const liveEvent = z.discriminatedUnion('type', [
 /** `revision` is null when the endpoint was removed. */
 export type LiveEvent = z.infer<typeof liveEvent>
 
+/** An event of what a stream follows besides the changes of the administration. */
+export type FollowedEvent =
+  | ({ readonly type: 'requests' } & RequestBatch)
+  | {
+      readonly type: 'feed'
+      /** `<database>/<collection>`. */
+      readonly feed: string
+      /** The position of the last change. Null: the stream no longer follows the feed. */
+      readonly position: string | null
+      /** Number of changes since the event before. */
+      readonly changes: number
+    }
+
+/** Maximum number of feeds that a stream of events follows. */
+const STREAM_FEEDS = 10
+
 /** The id of an event becomes a line of the stream, so it has no line break. */
 const eventId = z.string().check(z.regex(/^[\x21-\x7e]{1,64}$/, 'the id of an event'))
 
@@ -38,7 +56,28 @@ export const eventQuery = z.object({
   after: z.optional(
     eventId.check(z.describe('start after the event with this id, such as Gatehouse-Last-Event')),
   ),
+  requests: z.optional(
+    z
+      .array(z.union([z.literal('*'), endpointAddress], 'is not an address'))
+      .check(
+        z.maxLength(QUERY_ADDRESSES, 'at most 200 addresses'),
+        z.describe('follow the requests of this endpoint, or * for all; can be repeated'),
+      ),
+  ),
+  status: requestQuery.shape.status,
+  rejected: requestQuery.shape.rejected,
+  client: requestQuery.shape.client,
+  feed: z.optional(
+    z
+      .array(z.string().check(z.regex(/^[^/]+\/./s, 'must be <database>/<collection>')))
+      .check(
+        z.maxLength(STREAM_FEEDS, `at most ${STREAM_FEEDS} feeds`),
+        z.describe('follow the feed <database>/<collection>; can be repeated'),
+      ),
+  ),
 })
+
+export type EventQuery = z.infer<typeof eventQuery>
 
 /**
  * Response header of `GET /_api/session`: the id of the last event before the response. A page that

@@ -41,6 +41,9 @@ export const feedView = z.object({
 
 export type FeedView = z.infer<typeof feedView>
 
+/** Response of `GET /_feed`: the feeds of a database, by collection. */
+export const feedList = z.array(feedView)
+
 /** A change, as `GET /_feed/<collection>/changes` lists it. */
 export const documentChange = z.object({
   position: z.string().check(z.describe('follow from here with after')),

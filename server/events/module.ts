@@ -1,8 +1,9 @@
 import type { Access } from '../access/access.ts'
 import { atLeast, type Principal } from '../contract/access/principal.ts'
 import { includesDatabase, SYSTEM_DATABASE } from '../contract/database.ts'
+import { type RequestFilter, toRequestFilter } from '../contract/endpoints/request.ts'
 import { Failure } from '../failure.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { EventHub } from './hub.ts'
 import {
@@ -10,21 +11,32 @@ import {
   createSendStream,
   eventRoutes,
   lastEventHeader,
+  type PartsOf,
 } from './routes.ts'
+import type { StreamPart } from './stream-part.ts'
 
 export interface EventsModuleDeps {
   readonly hub: EventHub
   readonly access: Pick<Access, 'authenticate' | 'lastKnown'>
   readonly http: Pick<HttpModule, 'clientOf' | 'cookie'>
   readonly requireRole: RequireRole
+  /** Follows the requests of this node. */
+  readonly watchRequests: (filter: RequestFilter, reader: Principal) => StreamPart
+  /**
+   * Follows a feed, named `<database>/<collection>`, while its reader may read the database.
+   *
+   * @param isServed returns whether the endpoint serves a database.
+   */
+  readonly watchFeed: (name: string, isServed: (database: string) => boolean) => StreamPart
 }
 
 /** Creates the routes of the event streams. */
-export function createEventsModule({ hub, access, http, requireRole }: EventsModuleDeps) {
-  const { clientOf, cookie } = http
+export function createEventsModule(deps: EventsModuleDeps) {
+  const { hub, access, requireRole, watchRequests, watchFeed } = deps
+  const { clientOf, cookie } = deps.http
   const sharedLookup = createSharedLookup<Principal | undefined>(hub, Date.now)
 
-  async function principalOf(credentials: Parameters<Access['authenticate']>[0]) {
+  async function ownerOf(credentials: Parameters<Access['authenticate']>[0]) {
     try {
       return await access.authenticate(credentials)
     } catch (error) {
@@ -40,15 +52,21 @@ export function createEventsModule({ hub, access, http, requireRole }: EventsMod
     const authorization = c.req.header('Authorization')
     const session = cookie.read(c, clientOf(c).secure)
     const principal = await sharedLookup(JSON.stringify([authorization, session]), () =>
-      principalOf({ authorization, session, background: true }),
+      ownerOf({ authorization, session, background: true }),
     )
     return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined
   }
 
-  const sendStream = createSendStream(hub, authenticateReader)
+  const partsOf: PartsOf = (c, { requests, feed = [], ...filter }) => {
+    const { listener } = c.env
+    const isServed = (database: string) => includesDatabase(listener.mapping.names, database)
+    const feeds = feed.map((name) => watchFeed(name, isServed))
+    if (requests === undefined) return feeds
+    const endpoint = requests.includes('*') ? undefined : requests
+    return [watchRequests(toRequestFilter({ ...filter, endpoint }), principalOf(c)), ...feeds]
+  }
   return {
-    routes: eventRoutes(hub, requireRole, sendStream),
-    sendStream,
+    routes: eventRoutes(hub, requireRole, createSendStream(hub, authenticateReader), partsOf),
     lastEventHeader: lastEventHeader(hub),
     async [Symbol.asyncDispose]() {},
   }

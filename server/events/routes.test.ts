@@ -170,6 +170,7 @@ test('only admins receive events about other people', async () => {
         hub,
         () => pass,
         createSendStream(hub, async () => who),
+        () => [],
       ),
     )
     const listener = { draining: draining.signal } as AppEnv['Bindings']['listener']
@@ -198,7 +199,12 @@ test('a stream whose session ends during its authentication ends immediately', a
   }
   const app = new Hono<AppEnv>().route(
     '/',
-    eventRoutes(hub, () => pass, createSendStream(hub, whoIsIn)),
+    eventRoutes(
+      hub,
+      () => pass,
+      createSendStream(hub, whoIsIn),
+      () => [],
+    ),
   )
   const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
   const response = await app.request('/', {}, { listener })
@@ -215,6 +221,7 @@ test('the streams of a person are limited, and ending one frees a slot', async (
       hub,
       () => pass,
       createSendStream(hub, async (c) => c.get('principal'), createStreamLimit(2, 3)),
+      () => [],
     ),
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
@@ -249,7 +256,12 @@ describe('a quiet stream', () => {
     }
     const app = new Hono<AppEnv>().route(
       '/',
-      eventRoutes(hub, () => pass, createSendStream(hub, whoIsIn)),
+      eventRoutes(
+        hub,
+        () => pass,
+        createSendStream(hub, whoIsIn),
+        () => [],
+      ),
     )
     const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
     const before = hub.lastId
@@ -296,6 +308,7 @@ test('HEAD leaves no subscription behind', async () => {
       counting,
       () => pass,
       createSendStream(counting, async () => undefined),
+      () => [],
     ),
   )
   const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']

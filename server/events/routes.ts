@@ -4,13 +4,14 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { PersonLimit } from '../concurrency/person-limit.ts'
 import type { Principal } from '../contract/access/principal.ts'
 import { createEndpointView, type EndpointView, inScope } from '../contract/access/scope.ts'
-import { eventQuery, LAST_EVENT_HEADER } from '../contract/event.ts'
+import { type EventQuery, eventQuery, LAST_EVENT_HEADER } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
 import type { EventHub, NumberedEvent } from './hub.ts'
+import type { StreamPart } from './stream-part.ts'
 
 /**
  * Period of stream heartbeats, ms. The console reports a lost connection within 15 s, which allows
@@ -24,18 +25,18 @@ export const HEARTBEATS_PER_CHECK = 3
 /** Reconnect delay that is sent to readers, ms. */
 const RECONNECT_DELAY = 1_000
 
-/** What a stream sends besides heartbeats. */
-export interface StreamSource {
-  /** Calls `listener` when there may be something to send; returns the unsubscribe. */
-  subscribe(listener: () => void): () => void
-  /** Returns what to send next to a reader, who was just authenticated. */
-  take(reader: Principal): Iterable<{ readonly id?: string; readonly data: string }>
-  /** The id from which a reader can resume now. */
-  readonly lastId?: string
-}
+/** Returns the parts that a request asks for. */
+export type PartsOf = (c: Context<AppEnv>, query: EventQuery) => readonly StreamPart[]
 
-/** Responds with the stream of a source. Fails with `too-many-requests` beyond a {@link StreamLimit}. */
-export type SendStream = (c: Context<AppEnv>, source: StreamSource) => Response
+/**
+ * Responds with a stream of the events after one, and of other parts. Fails with
+ * `too-many-requests` beyond a {@link StreamLimit}.
+ */
+export type SendStream = (
+  c: Context<AppEnv>,
+  after: string,
+  parts: readonly StreamPart[],
+) => Response
 
 /** Returns the principal of a request's credentials; undefined: they are no longer valid. */
 export type AuthenticateReader = (c: Context<AppEnv>) => Promise<Principal | undefined>
@@ -45,7 +46,12 @@ export type AuthenticateReader = (c: Context<AppEnv>) => Promise<Principal | und
  * resumes after the `Last-Event-ID`, or after the event that `after` names. The first event,
  * `hello`, carries the id to resume from if no other event arrives.
  */
-export const eventRoutes = (hub: EventHub, requireRole: RequireRole, sendStream: SendStream) =>
+export const eventRoutes = (
+  hub: EventHub,
+  requireRole: RequireRole,
+  sendStream: SendStream,
+  partsOf: PartsOf,
+) =>
   new Hono<AppEnv>().get(
     '/',
     describe({
@@ -53,7 +59,7 @@ export const eventRoutes = (hub: EventHub, requireRole: RequireRole, sendStream:
       query: eventQuery,
       responses: { 200: 'text/event-stream' },
       failures: {
-        400: 'after is repeated, or is not the id of an event',
+        400: 'a parameter is invalid; the message names it',
         429: 'too many streams are open',
       },
     }),
@@ -61,19 +67,20 @@ export const eventRoutes = (hub: EventHub, requireRole: RequireRole, sendStream:
     requireRole('viewer', { background: true, inMemory: true }),
     queryInput(eventQuery),
     (c) => {
-      const from = c.req.header('Last-Event-ID') ?? c.req.valid('query').after ?? hub.lastId
-      return sendStream(c, eventsAfter(hub, from))
+      const query = c.req.valid('query')
+      const from = c.req.header('Last-Event-ID') ?? query.after ?? hub.lastId
+      return sendStream(c, from, partsOf(c, query))
     },
   )
 
 /** Returns a {@link SendStream}. Streams end with the permission of their reader. */
 export const createSendStream =
   (
-    hub: Pick<EventHub, 'subscribe'>,
+    hub: Pick<EventHub, 'subscribe' | 'after'>,
     authenticate: AuthenticateReader,
     limit: StreamLimit = createStreamLimit(),
   ): SendStream =>
-  (c, source) => {
+  (c, after, parts) => {
     const draining = c.env.listener.draining
     // Disables response buffering in nginx.
     c.header('X-Accel-Buffering', 'no')
@@ -82,29 +89,9 @@ export const createSendStream =
     const { personId } = principalOf(c)
     const leave = limit.enter(personId)
     return streamSSE(c, (stream) =>
-      follow(hub, source, stream, draining, () => authenticate(c)).finally(leave),
+      follow(hub, after, parts, stream, draining, () => authenticate(c)).finally(leave),
     )
   }
-
-/** Returns the events after one as the source of a stream. */
-function eventsAfter(hub: EventHub, from: string): StreamSource {
-  let seen = from
-  return {
-    // Streams follow the hub anyway.
-    subscribe: () => () => {},
-    get lastId() {
-      return seen
-    },
-    *take(reader) {
-      const view = createEndpointView(reader.databases)
-      for (const numbered of hub.after(seen)) {
-        seen = numbered.id
-        if (!isRelevant(numbered, reader, view)) continue
-        yield { id: numbered.id, data: JSON.stringify(numbered.event) }
-      }
-    },
-  }
-}
 
 /**
  * Names the last event before the response, so that a page can follow all changes after its state.
@@ -118,12 +105,14 @@ export const lastEventHeader = (hub: EventHub) =>
 
 /** @param hub wakes the stream when its reader may have lost the permission. */
 async function follow(
-  hub: Pick<EventHub, 'subscribe'>,
-  source: StreamSource,
+  hub: Pick<EventHub, 'subscribe' | 'after'>,
+  after: string,
+  parts: readonly StreamPart[],
   stream: SSEStreamingApi,
   draining: AbortSignal,
   authenticate: () => Promise<Principal | undefined>,
 ): Promise<void> {
+  let id = after
   let wake = () => {}
   /** Whether a wake arrived since the last read of events. */
   let woken = false
@@ -131,7 +120,7 @@ async function follow(
     woken = true
     wake()
   }
-  const subscriptions = [hub.subscribe(onWake), source.subscribe(onWake)]
+  const subscriptions = [hub, ...parts].map((each) => each.subscribe(onWake))
   const stop = () => {
     stream.abort()
     wake()
@@ -141,12 +130,7 @@ async function follow(
   try {
     /** Heartbeats since the reader was last authenticated. */
     let unchecked = HEARTBEATS_PER_CHECK
-    await stream.writeSSE({
-      event: 'hello',
-      data: '{}',
-      ...resumeAt(source),
-      retry: RECONNECT_DELAY,
-    })
+    await stream.writeSSE({ event: 'hello', data: '{}', id, retry: RECONNECT_DELAY })
     while (!stream.aborted && !draining.aborted) {
       // Authenticate before sending events: the end of a session ends its streams.
       if (woken || unchecked >= HEARTBEATS_PER_CHECK) {
@@ -154,7 +138,16 @@ async function follow(
         unchecked = 0
         const principal = await authenticate()
         if (principal === undefined) break
-        for (const message of source.take(principal)) await stream.writeSSE(message)
+        const view = createEndpointView(principal.databases)
+        for (const numbered of hub.after(id)) {
+          id = numbered.id
+          if (!isRelevant(numbered, principal, view)) continue
+          await stream.writeSSE({ id, data: JSON.stringify(numbered.event) })
+        }
+        for (const part of parts) {
+          const event = await part.take(principal)
+          if (event !== undefined) await stream.writeSSE({ data: JSON.stringify(event) })
+        }
       }
       const quiet = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(true), HEARTBEAT)
@@ -168,7 +161,7 @@ async function follow(
       })
       if (quiet) {
         unchecked += 1
-        await stream.writeSSE({ event: 'heartbeat', data: '{}', ...resumeAt(source) })
+        await stream.writeSSE({ event: 'heartbeat', data: '{}', id })
       }
     }
   } finally {
@@ -176,8 +169,6 @@ async function follow(
     draining.removeEventListener('abort', stop)
   }
 }
-
-const resumeAt = ({ lastId }: StreamSource) => (lastId === undefined ? {} : { id: lastId })
 
 /**
  * Returns whether a principal may see an event. Only admins and the person concerned see events

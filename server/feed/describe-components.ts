@@ -1,4 +1,4 @@
-import { changeList, feedInput, feedView } from '../contract/feed.ts'
+import { changeList, feedInput, feedList, feedView } from '../contract/feed.ts'
 import { schemaOf } from '../http/openapi/openapi.ts'
 import type { Described, Operation } from '../http/openapi/openapi-objects.ts'
 
@@ -31,6 +31,12 @@ const header = (name: string, description: string): Described => ({
   schema: { type: 'string' },
 })
 const FEED = { description: 'The feed', content: json(feedView) }
+
+/** The operation of `/_feed`. */
+export const listOperation = {
+  summary: 'List the feeds of a database',
+  responses: { '200': { description: 'The feeds by collection', content: json(feedList) } },
+} satisfies Operation
 
 /** The operations of `/_feed/<collection>`. */
 export const feedOperations = {

@@ -8,6 +8,7 @@ import { createChangeDocuments } from '../documents/repository/writes/change-doc
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createFeeds, type Feeds } from './feeds.ts'
+import { createFollowers } from './followers.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const DAY = 86_400_000
@@ -114,6 +115,17 @@ forEachEngine((engine) => {
       expect(before.map(({ id }) => id)).toEqual(['fast'])
       expect(ids).toEqual(['1 fast', '2 slow', '3 slower'])
     } else expect(ids).toEqual(['1 slow', '2 slower', '3 fast'])
+  })
+
+  test('a follower reads the change of a transaction', async () => {
+    const { feed } = await feeds.put(where, DAY, onRecord)
+    const failures: unknown[] = []
+    await using followers = createFollowers(feeds, store, (error) => failures.push(error))
+    const follower = followers.follow(feed, () => {})
+    await store.transaction((trx) => trx.insertInto('documents').values(row('a')).execute())
+    if (engine.name !== 'sqlite') follower.look()
+    await expect.poll(() => [follower.last, failures]).toEqual([1, []])
+    follower.end()
   })
 
   test('expired changes are removed, then those of a former feed and the triggers', async () => {

@@ -41,6 +41,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export interface Feeds {
   /** Returns the feed of a collection, or undefined. */
   find(where: CollectionRef): Promise<Feed | undefined>
+  /** Returns the feeds of a database, by collection. */
+  list(database: string): Promise<readonly Feed[]>
   /** Returns the number of the last change of a feed; undefined if it was turned off. */
   lastOf(feed: Feed): Promise<number | undefined>
   /**
@@ -161,6 +163,13 @@ export function createFeeds({ db, engine, change, transaction, prepareRead }: St
     async find({ database, collection }) {
       return (await findFeed(database, collection)).rows[0]
     },
+    list: (database) =>
+      db
+        .selectFrom('feeds')
+        .selectAll()
+        .where('database', '=', database)
+        .orderBy('collection')
+        .execute(),
     async lastOf({ id, epoch }) {
       return (await readLast(id, epoch)).rows[0]?.last
     },

@@ -17,6 +17,8 @@ export interface Follower {
   end(): void
   /** Whether the feed was turned off. */
   readonly hasEnded: boolean
+  /** The number of the last change that was found. */
+  readonly last: number
   /** Returns changes after one as {@link Feeds.read}, from memory if they are recent. */
   read(after: number): readonly StoredChange[] | Promise<readonly StoredChange[]>
   /** Looks for changes now, such as those committed before this follower came. */
@@ -60,6 +62,9 @@ export function createFollowers(
         get hasEnded() {
           return reader.hasEnded
         },
+        get last() {
+          return reader.last
+        },
         read: (after) => reader.recentAfter(after) ?? feeds.read(feed, after),
         look: () => reader.loop.wake(),
         share: (changes, key, create) => reader.share(changes, key, create),
@@ -86,6 +91,7 @@ interface Reader {
   readonly listeners: Set<() => void>
   readonly loop: BackgroundLoop
   readonly hasEnded: boolean
+  readonly last: number
   /** Returns the changes after one; undefined if they are not in memory. */
   recentAfter(after: number): readonly StoredChange[] | undefined
   share: Follower['share']
@@ -142,6 +148,9 @@ function createReader(
     loop: createBackgroundLoop(deliver, onError),
     get hasEnded() {
       return hasEnded
+    },
+    get last() {
+      return last
     },
     recentAfter(after) {
       if (after === last) return []

@@ -9,24 +9,26 @@ import type { Store } from '../storage/store.ts'
 import { createFeeds } from './feeds.ts'
 import { createFollowers } from './followers.ts'
 import { type FeedRoutesDeps, feedRoutes, print } from './routes.ts'
+import { createWatchFeed } from './watch-feed.ts'
 
 export interface FeedModuleDeps {
   readonly store: Store
   readonly record: Recorder
   readonly requireRole: RequireRole
   readonly events: Pick<EventHub, 'subscribe'>
-  readonly http: Pick<HttpModule, 'reserve'>
+  readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly logError: ErrorLog
   readonly parseView: FeedRoutesDeps['parseView']
   /** Returns the time, ms since 1970. */
   readonly now: () => number
+  readonly exists: (database: string) => boolean
   /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
 }
 
 /** Creates the feeds of collections, their followers and routes, and the removal of old changes. */
 export function createFeedModule(deps: FeedModuleDeps) {
-  const { store, record, requireRole, events, http, logError, parseView, now, idOf } = deps
+  const { store, record, requireRole, events, http, logError, parseView, now, exists, idOf } = deps
   const feeds = createFeeds(store)
   const followers = createFollowers(
     feeds,
@@ -42,9 +44,11 @@ export function createFeedModule(deps: FeedModuleDeps) {
     if (isHolder) await feeds.prune(now(), isStopped)
   }, logError('the expired changes of a feed could not be removed'))
   return {
+    watch: createWatchFeed({ feeds, followers, exists, idOf }),
     routes: feedRoutes({
       ...{ feeds, followers, parseView, requireRole, record, idOf },
       reserve: http.reserve,
+      sendList: http.sendList,
       onAccess: events.subscribe,
     }),
     feeds,

@@ -1,7 +1,12 @@
 import { get } from 'node:http'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { afterEach, beforeEach, expect, type MockInstance, onTestFinished, test, vi } from 'vitest'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { HTTP_LIMITS } from '../endpoints/listeners/http-engine.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 import { createFeeds } from './feeds.ts'
+
+const { connectionsCheckingInterval: CHECK } = HTTP_LIMITS
 
 /** An open stream. */
 interface Stream {
@@ -15,8 +20,10 @@ interface Stream {
 forEachEngineNode((start) => {
   let node: EngineNode
   const streams: Stream[] = []
+  let intervals: MockInstance<typeof setInterval>
 
   beforeEach(async () => {
+    intervals = vi.spyOn(globalThis, 'setInterval')
     node = await start()
     await node.request('POST', '/_api/database', { name: 'blog' })
   })
@@ -30,9 +37,13 @@ forEachEngineNode((start) => {
   const changes = async (query = '') => (await send('GET', `/_feed/notes/changes${query}`)).json
   const turnOn = async () => (await send('PUT', '/_feed/notes', { retain: '2d' })).json
 
-  function open(path: string, headers: Record<string, string> = {}): Promise<Stream> {
+  function open(
+    path: string,
+    headers: Record<string, string> = {},
+    port = node.port,
+  ): Promise<Stream> {
     const all = { Accept: 'text/event-stream', Authorization: `Bearer ${node.token}`, ...headers }
-    const options = { port: node.port, path: `/_db/blog${path}`, headers: all, agent: false }
+    const options = { port, path: `/_db/blog${path}`, headers: all, agent: false }
     return new Promise((resolve, reject) => {
       const request = get(options, (response) => {
         let received = ''
@@ -227,6 +238,58 @@ forEachEngineNode((start) => {
     await second.until('"id":"a"')
     await node.request('DELETE', '/_api/database/blog')
     await second.ended
+  })
+
+  test('a stream ends with its endpoint, also if that serves other databases', async () => {
+    await turnOn()
+    const ports = await freePorts(2)
+    const map = (port: number, databases: string[]) =>
+      node.request('POST', '/_api/endpoint', { endpoint: `tcp://127.0.0.1:${port}`, databases })
+    const [mapped, removed] = await Promise.all(
+      ports.map(async (port) => {
+        await map(port, ['blog'])
+        const stream = await open('/_feed/notes/changes', {}, port)
+        await stream.until('retry')
+        return stream
+      }),
+    )
+    await map(ports[0] ?? 0, ['_system'])
+    await mapped?.ended
+    await send('POST', '/notes', { id: 'a' })
+    await removed?.until('"id":"a"')
+    await node.request('DELETE', `/_api/endpoint?endpoint=tcp://127.0.0.1:${ports[1]}`)
+    await removed?.ended
+  })
+
+  test('a follower that does not read is disconnected, and others are not', async () => {
+    await turnOn()
+    const path = '/_db/blog/_feed/notes/changes?include=document'
+    const idle = connect(node.port, '127.0.0.1')
+    onTestFinished(() => void idle.destroy())
+    idle.on('error', () => {})
+    idle.write(
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n` +
+        `Authorization: Bearer ${node.token}\r\n\r\n`,
+    )
+    idle.pause()
+    const other = await open('/_feed/notes/changes')
+    const followers = async () => (await send('GET', '/_feed/notes')).json.followers
+    await expect.poll(followers).toBe(2)
+    // More than the system buffers.
+    for (let id = 0; id < 8; id++) {
+      await send('POST', '/notes', { id: `${id}`, text: 'x'.repeat(900_000) })
+    }
+    await other.until('"id":"7"')
+    // The node looks for such clients once a second, and closes their connections after 30 s.
+    const looks = intervals.mock.calls.filter(([, ms]) => ms === CHECK)
+    await expect
+      .poll(() => {
+        for (let second = 0; second <= 30; second++) for (const [look] of looks) look()
+        return followers()
+      })
+      .toBe(1)
+    await send('POST', '/notes', { id: 'last' })
+    await other.until('"last"')
   })
 
   test('the followers of a caller are limited, and ending one frees a place', async () => {

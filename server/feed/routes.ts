@@ -21,8 +21,9 @@ import { MINIMAL, preferredWait, prefersMinimal } from '../http/input/prefer.ts'
 import { createCollectionParam, requireNoParameters, searchParameters } from '../http/input/url.ts'
 import { described } from '../http/openapi/describe.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
+import type { SendList } from '../http/output/send-list.ts'
 import type { OnTargetRecord, Recorder } from '../storage/changes/recorder.ts'
-import { changesOperations, feedOperations } from './describe-components.ts'
+import { changesOperations, feedOperations, listOperation } from './describe-components.ts'
 import type { Feed, Feeds, StoredChange } from './feeds.ts'
 import type { Follower, Followers } from './followers.ts'
 import { parsePosition, positionOf, requireKept } from './position.ts'
@@ -42,6 +43,7 @@ export interface FeedRoutesDeps {
   readonly requireRole: RequireRole
   readonly record: Recorder
   readonly reserve: Reserve
+  readonly sendList: SendList
   /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
   /** Calls back when the access of callers may have changed; returns the unsubscribe. */
@@ -70,7 +72,8 @@ const PAGE_BYTES = 3 * 1024 * 1024
 
 /** Returns the routes of `/_feed/<collection>`, the changes of a collection, in every database. */
 export function feedRoutes(deps: FeedRoutesDeps) {
-  const { feeds, followers, parseView, requireRole, record, reserve, idOf, onAccess } = deps
+  const { feeds, followers, parseView, requireRole, record, reserve, sendList, idOf, onAccess } =
+    deps
   const limit = new PersonLimit(FOLLOWERS.node, FOLLOWERS.caller)
   const collectionOf = createCollectionParam(idOf)
   const targetOf = (c: Context<AppEnv>) => `${c.get('database')}/${c.req.param('collection')}`
@@ -205,6 +208,11 @@ export function feedRoutes(deps: FeedRoutesDeps) {
   }
 
   return new Hono<AppEnv>()
+    .get('/', described(listOperation, requireRole('viewer')), async (c) => {
+      requireNoParameters(c, 'A request for feeds')
+      c.header('Cache-Control', NO_STORE['Cache-Control'])
+      return sendList(c, (await feeds.list(idOf(c.get('database')))).values().map(viewOf))
+    })
     .get(PATH, described(feedOperations.get, requireRole('viewer')), async (c) => {
       requireNoParameters(c, 'A request for a feed')
       return c.json(viewOf(await find(c)), 200, NO_STORE)

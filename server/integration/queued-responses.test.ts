@@ -108,6 +108,7 @@ test('event streams leave their slots and the hub', async () => {
     counting,
     signedIn,
     createSendStream(counting, async () => reader, createStreamLimit(3)),
+    () => [],
   )
   const port = await serve(new Hono<AppEnv>().route('/', routes))
   const status = async () => (await headsOf(port, 1))[0]?.statusCode

@@ -4,7 +4,6 @@ import type { RequestEntry } from '../contract/endpoints/request.ts'
 import { replaceControlsInJson } from '../control-characters.ts'
 import type { HttpEngine } from '../endpoints/listeners/http-engine.ts'
 import type { Listener } from '../endpoints/listeners/listener.ts'
-import type { EventsModule } from '../events/module.ts'
 import { contextOf } from '../http/dispatch.ts'
 import type { RequestView } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -26,7 +25,6 @@ export interface RequestsModuleDeps {
   readonly node: string
   readonly engine: Pick<HttpEngine<Listener>, 'onEnd'>
   readonly http: Pick<HttpModule, 'clientOf' | 'sendList'>
-  readonly events: Pick<EventsModule, 'sendStream'>
   readonly metrics: Registry
   readonly requireRole: RequireRole
   /** Undefined: no access log is written. */
@@ -35,7 +33,7 @@ export interface RequestsModuleDeps {
 
 /** Creates the recorder of requests, which observes their ends, and its routes. */
 export function createRequestsModule(deps: RequestsModuleDeps) {
-  const { node, engine, http, events, metrics, requireRole, accessLog } = deps
+  const { node, engine, http, metrics, requireRole, accessLog } = deps
   new Counter({
     name: 'gatehouse_access_log_lines_dropped_total',
     help: 'Lines that could not be written to the access log',
@@ -84,12 +82,8 @@ export function createRequestsModule(deps: RequestsModuleDeps) {
   })
 
   return {
-    routes: requestRoutes({
-      recorder,
-      requireRole,
-      sendList: http.sendList,
-      sendStream: events.sendStream,
-    }),
+    routes: requestRoutes({ recorder, requireRole, sendList: http.sendList }),
+    watch: recorder.watch,
     /**
      * Records a connection that an endpoint refused.
      *

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Principal } from '../contract/access/principal.ts'
-import { type RequestFilter, toRequestFilter } from '../contract/endpoints/request.ts'
+import {
+  type RequestBatch,
+  type RequestFilter,
+  toRequestFilter,
+} from '../contract/endpoints/request.ts'
 import { createRequestRecorder, type EndedRequest, type RecordedRequest } from './recorder.ts'
 import { Rings } from './rings.ts'
 
@@ -147,7 +151,7 @@ function startWatching(query: Parameters<typeof toRequestFilter>[0] = {}) {
   woken = 0
   const stop = watcher.subscribe(() => woken++)
   const take = (who = reader()) => {
-    const batch = watcher.take(who)
+    const batch = watcher.take(who) as RequestBatch | undefined
     return batch && [batch.requests.map(({ path }) => path), batch.leftOut]
   }
   return { recorder, take, stop }

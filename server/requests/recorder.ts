@@ -1,12 +1,12 @@
 import { atLeast, type Principal } from '../contract/access/principal.ts'
 import { inScope } from '../contract/access/scope.ts'
 import {
-  type RequestBatch,
   type RequestEntry,
   type RequestFilter,
   STREAMED_PER_SECOND,
 } from '../contract/endpoints/request.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
+import type { StreamPart } from '../events/stream-part.ts'
 import { Rings } from './rings.ts'
 
 /** What is known of a request when it has ended. */
@@ -39,17 +39,6 @@ export interface RecordedRequest extends EndedRequest {
 /** How long a stream collects requests before it sends them, ms. */
 const BATCH_DELAY = 200
 
-/** A reader who follows requests while they end. */
-export interface Watcher {
-  /** Calls `listener` when there is something to take; returns the unsubscribe. */
-  subscribe(listener: () => void): () => void
-  /**
-   * Returns what was recorded since the last call, as the reader may see it; in the first call, what
-   * was recorded before. Undefined if there is nothing.
-   */
-  take(reader: Principal): RequestBatch | undefined
-}
-
 export interface RequestRecorder {
   /** Whether requests that are not rejected are recorded, of any endpoint. */
   readonly isFollowed: boolean
@@ -58,7 +47,11 @@ export interface RequestRecorder {
   record(request: EndedRequest): void
   /** Returns the recorded requests as a reader may see them, newest first. */
   list(filter: RequestFilter, reader: Principal): RequestEntry[]
-  watch(filter: RequestFilter, reader: Principal): Watcher
+  /**
+   * Follows requests while they end: those that were recorded before, then new ones, as the reader
+   * may see them.
+   */
+  watch(filter: RequestFilter, reader: Principal): StreamPart
 }
 
 export interface RequestRecorderDeps {
@@ -155,11 +148,11 @@ export function createRequestRecorder({
           leftOut = 0
           if (isNew) {
             isNew = false
-            return { requests: list(filter, reader), leftOut: 0 }
+            return { type: 'requests', requests: list(filter, reader), leftOut: 0, isFirst: true }
           }
           if (taken.length + left === 0) return undefined
           const requests = taken.reverse().map((each) => viewOf(each, node, reader))
-          return { requests, leftOut: left }
+          return { type: 'requests', requests, leftOut: left, isFirst: false }
         },
       }
     },

@@ -20,17 +20,14 @@ const recorded = async (query = ''): Promise<RequestEntry[]> =>
   (await node.request('GET', `/_api/request${query}`)).json
 
 /** Follows the requests. Resolves once the stream has sent what was recorded before. */
-async function follow(query = '', port = node.port, headers?: Record<string, string>) {
+async function follow(requests = '*', port = node.port, headers?: Record<string, string>) {
   const stream = await new Promise<IncomingMessage>((resolve, reject) => {
     httpRequest(
       {
         host: '127.0.0.1',
         port,
-        path: `/_api/request${query}`,
-        headers: {
-          Accept: 'text/event-stream',
-          ...(headers ?? { Authorization: `Bearer ${node.token}` }),
-        },
+        path: `/_api/events?requests=${encodeURIComponent(requests)}`,
+        headers: headers ?? { Authorization: `Bearer ${node.token}` },
         agent: false,
       },
       resolve,
@@ -46,7 +43,7 @@ async function follow(query = '', port = node.port, headers?: Record<string, str
   })
   stream.setEncoding('utf8').on('data', (part: string) => {
     text += part
-    for (const [, data = ''] of text.matchAll(/^data: (\{"requests.*)\n\n/gm)) {
+    for (const [, data = ''] of text.matchAll(/^data: (\{"type":"requests".*)\n\n/gm)) {
       batches.push(JSON.parse(data))
     }
     text = text.slice(text.lastIndexOf('\n\n') + 2)
@@ -131,7 +128,7 @@ test('other requests are recorded while a client follows their endpoint', async 
   const read = (path: string, through = node.port) =>
     node.request('GET', path, undefined, { port: through })
   await read('/a/1')
-  const stream = await follow(`?endpoint=${encodeURIComponent(node.address)}`)
+  const stream = await follow(node.address)
   expect(stream.requests()).toEqual([])
   await read('/a/2')
   await read('/a/3', port)
@@ -152,14 +149,14 @@ test('other requests are recorded while a client follows their endpoint', async 
 test('a stream ends with the token of its reader, and with its endpoint', async () => {
   const made = await node.request('POST', '/_api/token', { name: 'a', role: 'viewer' })
   const headers = { Authorization: `Bearer ${made.json.token}` }
-  const byToken = await follow('', node.port, headers)
+  const byToken = await follow('*', node.port, headers)
   await node.request('DELETE', `/_api/token/${made.json.info.id}`)
   await expect.poll(byToken.hasEnded).toBe(true)
 
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
   await node.request('POST', '/_api/endpoint', { endpoint, databases: [] })
-  const there = await follow('', port)
+  const there = await follow('*', port)
   await node.request('DELETE', `/_api/endpoint?endpoint=${encodeURIComponent(endpoint)}`)
   await expect.poll(there.hasEnded).toBe(true)
 })
@@ -177,7 +174,7 @@ test('following requests is no use of the session', async () => {
   const idleExpires = async () =>
     (await get('/_api/session', { [BACKGROUND_HEADER]: '1' })).json.idleExpires
   const before = await idleExpires()
-  const stream = await follow('', node.port, headers)
+  const stream = await follow('*', node.port, headers)
   expect(await idleExpires()).toBe(before)
   await get('/_api/endpoint')
   expect(await idleExpires()).not.toBe(before)

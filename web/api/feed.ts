@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { COLLECTION_PARAMETER } from '../../server/contract/document.ts'
-import type { DocumentChange, FeedView } from '../../server/contract/feed.ts'
-import { ApiFailure, databaseApi, readJson } from './client.ts'
+import type { FeedView } from '../../server/contract/feed.ts'
+import { databaseApi, readJson } from './client.ts'
 
 /** A collection, which may have a feed. */
 interface Followed {
@@ -22,15 +22,10 @@ export const feedQuery = (followed: Followed) =>
   queryOptions({
     queryKey: ['feed', followed.database, followed.collection],
     queryFn: async ({ signal }): Promise<FeedView | null> => {
-      const { feed, param } = feedClient(followed)
-      try {
-        return await readJson(feed.$get({ param }, { init: { signal } }))
-      } catch (error) {
-        if (error instanceof ApiFailure && error.status === 404 && error.id === 'not_found') {
-          return null
-        }
-        throw error
-      }
+      const feeds = await readJson(
+        databaseApi(followed.database)._feed.$get({}, { init: { signal } }),
+      )
+      return feeds.find(({ collection }) => collection === followed.collection) ?? null
     },
     staleTime: 0,
     refetchOnWindowFocus: true,
@@ -46,21 +41,4 @@ export function setFeed(followed: Followed, retain?: string): Promise<FeedView> 
 export async function removeFeed(followed: Followed): Promise<void> {
   const { feed, param } = feedClient(followed)
   await readJson(feed.$delete({ param }))
-}
-
-/** How long a request waits for the next change, s. Less than the timeout of requests. */
-const WAIT = 10
-
-/** Resolves with the changes after a position; with none if there were none for some seconds. */
-export function waitForChanges(
-  followed: Followed,
-  after: string,
-  signal: AbortSignal,
-): Promise<readonly DocumentChange[]> {
-  const { feed, param } = feedClient(followed)
-  const request = { param, query: { after, limit: '1000' } }
-  const headers = { Prefer: `wait=${WAIT}` }
-  return readJson(feed.changes.$get(request, { headers, init: { signal } })) as Promise<
-    DocumentChange[]
-  >
 }

@@ -70,7 +70,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           error={query.error}
           actions={(editText) => (
             <>
-              <LiveChanges collectionRef={collectionRef} />
+              <LiveChanges key={collectionRef.collection} collectionRef={collectionRef} />
               <RefreshButton collectionRef={collectionRef} />
               <ColumnsMenu
                 fields={fields}

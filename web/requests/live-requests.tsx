@@ -1,15 +1,11 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState } from 'react'
-import type { RequestBatch, RequestEntry } from '../../server/contract/endpoints/request.ts'
-import { API_BASE } from '../api/client.ts'
-import type { LiveConnection } from '../api/live/live-connection.ts'
-import { isSignedIn, useConnectionOf } from '../api/live/live-provider.tsx'
-import { openPageConnection } from '../api/live/page-connection.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { RequestEntry } from '../../server/contract/endpoints/request.ts'
+import { useConnection, useFollow } from '../api/live/live-provider.tsx'
 import { nodesQuery } from '../api/queries.ts'
-import { useHasRole, usePresence } from '../api/session/person.ts'
+import { useHasRole } from '../api/session/person.ts'
 import type { ClientRule } from '../policy/policy-draft.ts'
-import { Countdown } from '../ui/feedback/countdown.tsx'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { SkeletonRows } from '../ui/feedback/skeleton-rows.tsx'
@@ -76,7 +72,11 @@ export function LiveRequests(props: LiveRequestsProps) {
   const { endpoint, isShown = () => true, onClear, onChangePolicy } = props
   const [filter, setFilter] = useState(NO_FILTER)
   const query = toStreamQuery(endpoint, filter)
-  const { tail, connection } = useRequestStream(query)
+  const [tail, setTail] = useState<Tail>()
+  const connection = useConnection()
+  useFollow(query, (event) => {
+    if (event.type === 'requests') setTail((now) => addBatch(now, event))
+  })
   const [held, setHeld] = useState<Held>()
   const paused = held?.query === query ? held : undefined
   const matches = toMatch(filter)
@@ -107,16 +107,6 @@ export function LiveRequests(props: LiveRequestsProps) {
             <circle cx="4" cy="4" r="3" strokeWidth="1.5" stroke="currentColor" />
           </svg>
           <span role="status">{words[state]}</span>
-          {isLost && (
-            <>
-              <span aria-hidden="true">
-                Retrying in <Countdown to={connection.nextTry} />.
-              </span>
-              <button type="button" className="link-button" onClick={connection.tryNow}>
-                Try now
-              </button>
-            </>
-          )}
         </p>
         <Button
           variant="default"
@@ -155,44 +145,6 @@ export function LiveRequests(props: LiveRequestsProps) {
       )}
     </div>
   )
-}
-
-const EMPTY: Tail = { requests: [], leftOut: 0 }
-
-/**
- * Follows the requests that a query selects while the component is shown and the page is visible.
- * `tail` is undefined until the first ones arrive. After a gap and for another query, the stream
- * sends the last requests again, which replace the others.
- */
-function useRequestStream(query: string) {
-  const queryClient = useQueryClient()
-  const signedIn = usePresence().end === undefined
-  const [tail, setTail] = useState<Tail>()
-  const [live, setLive] = useState<LiveConnection>()
-  useEffect(() => {
-    if (!signedIn) return
-    let replaces = true
-    const opened = openPageConnection<RequestBatch>({
-      url: `${API_BASE}/_api/request?${query}`,
-      after: undefined,
-      onEvent: (event) => {
-        if ('type' in event) {
-          replaces = true
-          return
-        }
-        const isFirst = replaces
-        replaces = false
-        setTail((now = EMPTY) => addBatch(isFirst ? EMPTY : now, event))
-      },
-      mayConnect: isSignedIn(queryClient),
-    })
-    setLive(opened)
-    return () => {
-      opened.close()
-      setLive(undefined)
-    }
-  }, [queryClient, signedIn, query])
-  return { tail, connection: useConnectionOf(live) }
 }
 
 const words = {

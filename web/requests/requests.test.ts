@@ -24,31 +24,35 @@ const request = (over: Partial<RequestEntry> = {}): RequestEntry => ({
 const filter = (over: Partial<TailFilter>): TailFilter => ({ ...NO_FILTER, ...over })
 
 test('a tail keeps the newest 200 requests and counts those left out', () => {
-  let tail = { requests: [request()], leftOut: 1 } as ReturnType<typeof addBatch>
+  let tail = addBatch(undefined, { requests: [request()], leftOut: 1, isFirst: false })
   const newer = Array.from({ length: 150 }, (_, at) => request({ id: 300 - at }))
-  for (const leftOut of [3, 4]) tail = addBatch(tail, { requests: newer, leftOut })
+  for (const leftOut of [3, 4]) tail = addBatch(tail, { requests: newer, leftOut, isFirst: false })
   expect([tail.requests.length, tail.requests[0]?.id, tail.leftOut]).toEqual([200, 300, 8])
   expect(tail.requests.map(({ id }) => id)).not.toContain(1)
+  tail = addBatch(tail, { requests: [request()], leftOut: 0, isFirst: true })
+  expect(tail).toEqual({ requests: [request()], leftOut: 0 })
   const restarted = request({ time: '2026-05-01T12:00:01.000Z' })
   expect(keyOf(restarted)).not.toBe(keyOf(request()))
 })
 
 test.each([
-  [{}, 'endpoint=a'],
-  [{ status: 'rejected' }, 'endpoint=a&rejected=true'],
-  [{ status: '4xx', path: '/x' }, 'endpoint=a&status=4xx'],
-  [{ client: ' 203.0.113.7 ' }, 'endpoint=a&client=203.0.113.7'],
-  [{ client: '2001:DB8:0::1' }, 'endpoint=a&client=2001%3Adb8%3A%3A1'],
+  [{}, 'requests=a'],
+  [{ status: 'rejected' }, 'requests=a&rejected=true'],
+  [{ status: '4xx', path: '/x' }, 'requests=a&status=4xx'],
+  [{ client: ' 203.0.113.7 ' }, 'requests=a&client=203.0.113.7'],
+  [{ client: '2001:DB8:0::1' }, 'requests=a&client=2001%3Adb8%3A%3A1'],
   // Parts of addresses are no addresses.
-  [{ client: '203.0.113' }, 'endpoint=a'],
-  [{ client: '2001:db8:' }, 'endpoint=a'],
-  [{ client: 'a b' }, 'endpoint=a'],
+  [{ client: '203.0.113' }, 'requests=a'],
+  [{ client: '2001:db8:' }, 'requests=a'],
+  [{ client: 'a b' }, 'requests=a'],
 ])('the server selects by what it can: %o', (over, query) => {
   expect(toStreamQuery('a', filter(over))).toBe(query)
 })
 
 test('the stream of all endpoints has rejected requests only', () => {
-  expect(toStreamQuery(undefined, filter({ status: '403' }))).toBe('rejected=true&status=403')
+  expect(toStreamQuery(undefined, filter({ status: '403' }))).toBe(
+    'requests=*&rejected=true&status=403',
+  )
 })
 
 test.each([

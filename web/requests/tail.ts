@@ -4,13 +4,22 @@ import type { RequestBatch, RequestEntry } from '../../server/contract/endpoints
 const MAX_REQUESTS = 200
 
 /** The requests that a stream has sent, newest first, and the number that it left out. */
-export interface Tail extends RequestBatch {}
+export type Tail = Omit<RequestBatch, 'isFirst'>
 
-/** Returns a tail with the next requests of its stream, without the oldest ones. */
-export const addBatch = (tail: Tail, { requests, leftOut }: RequestBatch): Tail => ({
-  requests: [...requests, ...tail.requests].slice(0, MAX_REQUESTS),
-  leftOut: tail.leftOut + leftOut,
-})
+/**
+ * Returns a tail with the next requests of its stream, without the oldest ones. The first batch of a
+ * stream replaces the tail.
+ */
+export const addBatch = (
+  tail: Tail | undefined,
+  { requests, leftOut, isFirst }: RequestBatch,
+): Tail =>
+  tail === undefined || isFirst
+    ? { requests, leftOut }
+    : {
+        requests: [...requests, ...tail.requests].slice(0, MAX_REQUESTS),
+        leftOut: tail.leftOut + leftOut,
+      }
 
 /** Identifies a request. The ids of a node begin again when it restarts. */
 export const keyOf = ({ node, id, time }: RequestEntry): string => `${node} ${id} ${time}`
@@ -38,13 +47,14 @@ function toAddress(text: string): string | undefined {
 }
 
 /**
- * Returns the query of a stream. The server selects by what it can, because it sends a limited number
+ * Returns what a stream of events follows. The server selects by what it can, because it sends a limited number
  * of requests per second.
  *
  * @param endpoint the address; undefined for the rejected requests of all endpoints.
  */
 export function toStreamQuery(endpoint: string | undefined, filter: TailFilter): string {
-  const query = new URLSearchParams(endpoint === undefined ? { rejected: 'true' } : { endpoint })
+  const query = new URLSearchParams({ requests: endpoint ?? '*' })
+  if (endpoint === undefined) query.set('rejected', 'true')
   if (filter.status === 'rejected') query.set('rejected', 'true')
   else if (filter.status !== '') query.set('status', filter.status)
   const client = toAddress(normalize(filter.client))

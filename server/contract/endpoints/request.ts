@@ -63,12 +63,14 @@ export type RequestEntry = z.infer<typeof requestEntry>
 /** Response of `GET /_api/request`, newest first. */
 export const requestList = z.array(requestEntry)
 
-/** Data of an event of the stream of `GET /_api/request`. */
+/** Requests that a stream of events follows. */
 export interface RequestBatch {
   /** Newest first. */
   readonly requests: readonly RequestEntry[]
   /** Number of further requests that exceeded {@link STREAMED_PER_SECOND}. */
   readonly leftOut: number
+  /** Whether they were recorded before the stream began. Only in its first batch. */
+  readonly isFirst: boolean
 }
 
 /** Maximum number of requests that a stream sends per second. */
@@ -77,13 +79,15 @@ export const STREAMED_PER_SECOND = 50
 /** Number of requests in a list. */
 const LIST = { default: 200, max: 1_000 } as const
 
-const address = z.string().check(z.refine((text) => parseAddress(text).ok, 'is not an address'))
+export const endpointAddress = z
+  .string()
+  .check(z.refine((text) => parseAddress(text).ok, 'is not an address'))
 
 /** Query of `GET /_api/request`. An empty query selects the requests of all endpoints. */
 export const requestQuery = z.object({
   endpoint: z.optional(
     z
-      .array(address)
+      .array(endpointAddress)
       .check(
         z.maxLength(QUERY_ADDRESSES, 'at most 200 addresses'),
         z.describe('only requests of these endpoints; can be repeated up to 200 times'),

@@ -22,8 +22,6 @@ export interface RouteDescription {
   readonly responses: Readonly<Record<number, Schema | `${string}/${string}`>>
   /** Whether arrays are sent as lines to clients that accept `application/x-ndjson`. */
   readonly orLines?: true
-  /** Whether clients that accept `text/event-stream` get a stream. */
-  readonly orEvents?: true
   /** Error statuses and the conditions under which they occur. */
   readonly failures?: Readonly<Record<number, string>>
 }
@@ -50,7 +48,6 @@ function operationOf(route: RouteDescription) {
       content: {
         ...(typeof what === 'string' ? { [what]: {} } : json(what, 'output')),
         ...(route.orLines && { 'application/x-ndjson': { schema: { type: 'string' } } }),
-        ...(route.orEvents && { 'text/event-stream': {} }),
       },
     },
   ])

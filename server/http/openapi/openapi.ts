@@ -312,6 +312,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'post /_api/webhook/{name}/delivery/{id}/retry': 'retryWebhookDelivery',
   'get /_export': 'exportDatabase',
   'post /_import': 'importDatabase',
+  'get /_feed': 'listFeeds',
   'get /_feed/{collection}': 'getFeed',
   'put /_feed/{collection}': 'setFeed',
   'delete /_feed/{collection}': 'deleteFeed',

@@ -33,7 +33,7 @@ const EQUIVALENTS: readonly (readonly [request: RegExp, here: string])[] = [
   [/ \/_(?:users|security|roles)(?:\/|$)/, 'GET /_api/user lists people and their roles.'],
   [
     / (?:\/[^/]+)?\/_(?:changes|db_updates)$/,
-    'GET /_api/events streams administrative changes. Documents have no change feed.',
+    'GET /_feed/<collection>/changes lists and streams the changes of a collection.',
   ],
   [/ \/_api\/index(?:\/|$)/, 'GET /_index/<collection> lists indexes.'],
   [/ \/_(?:api\/job|active_tasks|tasks)(?:\/|$)/, 'GET /_job/<id> returns a job.'],

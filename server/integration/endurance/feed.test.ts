@@ -11,11 +11,13 @@ import {
   storeFlags,
 } from '../../test-support/server-process.testing.ts'
 import { makeToken, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
+import { startReceiver } from '../../webhooks/receiver.testing.ts'
 import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
 import { KILLS, pick, type Random, randomNumbers, SEED } from './settings.testing.ts'
 
 // Writers change documents on one node, or on two of PostgreSQL, which are killed. Followers read
-// the feed from random positions that they have seen, as pages, long polls and streams.
+// the feed from random positions that they have seen, as pages, long polls and streams. A webhook
+// gets the changes from whichever node is left.
 
 /** Number of kills, and of changes around each. */
 const ROUNDS = Math.max(1, Math.floor(KILLS / 4))
@@ -23,8 +25,14 @@ const CHANGES_PER_ROUND = Math.min(200, 5 * KILLS)
 const [WRITERS, FOLLOWERS] = [4, 3]
 const PATH = '/_feed/endurance/changes?include=document'
 
+/** Number of documents of an import, in a job and in a request. */
+const IMPORTED = 30
+
+/** Time until another node resumes a job or a webhook, on a busy machine, ms. */
+const RESUMED = { timeout: 120_000 }
+
 /** Maximum time of a round on a busy machine, ms. */
-const ROUND = 60_000
+const ROUND = 180_000
 
 /** Sends a request to one of the nodes. */
 type CallAt = (
@@ -37,14 +45,16 @@ forEachEngine((engine) => {
   afterEach(killProcesses)
 
   test(
-    'followers have every change once and in order after kills, and the documents of the collection',
+    'followers and a webhook have every change in order after kills, and the documents of the collection',
     async () => {
       const random = randomNumbers(SEED)
       const location = engine.location()
       const ports = await freePorts(engine.name === 'sqlite' ? 1 : 2)
       const startAt = (at: number) => {
         const flags = ['--node', `node-${at}`, '--endpoint', `tcp://127.0.0.1:${ports[at]}`]
-        return startProcess([...storeFlags(location), ...flags], { env: SECRETS })
+        return startProcess([...storeFlags(location), ...flags], {
+          env: { ...SECRETS, GATEHOUSE_WEBHOOK_ALLOW: '127.0.0.1' },
+        })
       }
       const nodes: ServerProcess[] = []
       for (const at of ports.keys()) nodes.push(await startAt(at))
@@ -63,6 +73,17 @@ forEachEngine((engine) => {
       await expect
         .poll(async () => (await anywhere('PUT', '/_feed/endurance', {})).status)
         .toBe(201)
+      const receiver = await startReceiver()
+      const hook = { name: 'hook', url: receiver.url, database: '_system' }
+      expect(
+        (await call(0, 'POST', '/_api/webhook', { ...hook, collections: ['endurance'] })).status,
+      ).toBe(201)
+      const importTo = (at: number, v: number, prefer = {}) => {
+        const lines = Array.from({ length: IMPORTED }, (_, n) => `{"id":"import-${n}","v":${v}}\n`)
+        const headers = { 'Content-Type': 'application/x-ndjson', ...prefer }
+        const path = '/endurance?on-conflict=replace'
+        return call(at, 'POST', path, lines.join(''), headers)
+      }
 
       const writers = Array.from({ length: WRITERS }, (_, at) =>
         createDocumentWriter(`writer${at}`, randomNumbers(SEED + at)),
@@ -76,7 +97,10 @@ forEachEngine((engine) => {
         const following = followers.map(async (follower) => {
           while (!isDone) await follower.step()
         })
-        const killed = random(nodes.length)
+        // In turn, so that another node takes over the webhook.
+        const killed = round % nodes.length
+        const job = await importTo(killed, round, { Prefer: 'respond-async' })
+        expect([job.status, job.text]).toEqual([202, job.text])
         const killAt = random(CHANGES_PER_ROUND)
         let restarting: Promise<void> | undefined
         const restart = async () => {
@@ -84,15 +108,22 @@ forEachEngine((engine) => {
           await nodes[killed]?.exit
           nodes[killed] = await startAt(killed)
         }
-        await Promise.all(
-          writers.map(async (writer) => {
+        await Promise.all([
+          importTo(killed, -round).catch(() => {}),
+          ...writers.map(async (writer) => {
             while (made < CHANGES_PER_ROUND) {
               if (await writer.write(anywhere)) made++
               if (made >= killAt) restarting ??= restart()
             }
           }),
-        )
+        ])
         await restarting
+        await expect
+          .poll(async () => {
+            const { json } = await call(killed, 'GET', String(job.headers.location))
+            return json.state
+          }, RESUMED)
+          .toBe('done')
         isDone = true
         await Promise.all(following)
       }
@@ -103,6 +134,17 @@ forEachEngine((engine) => {
         expect(follower.replica()).toEqual(stored)
         expect(follower.seen).toEqual(followers[0]?.seen)
       }
+      const positions = followers[0]?.seen.map(({ position }) => position)
+      // A message whose outcome was not stored is sent again.
+      const delivered = () => [
+        ...new Set(
+          receiver.received.flatMap(({ json }) =>
+            json.data.changes.map(({ position }: DocumentChange) => position),
+          ),
+        ),
+      ]
+      await expect.poll(() => delivered().length, RESUMED).toBe(positions?.length)
+      expect(delivered()).toEqual(positions)
       const acknowledged = writers.reduce((sum, writer) => sum + writer.acknowledged, 0)
       expect(followers[0]?.seen.length).toBeGreaterThanOrEqual(acknowledged)
     },

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -164,7 +165,8 @@ function engineOf({
       }
     },
     async watch(_, onFeedChange) {
-      committed = onFeedChange
+      // Called in the context of a transaction, in which followers must not read.
+      committed = AsyncLocalStorage.bind(onFeedChange)
       seen = version()
       watchFiles(filesChanged)
     },

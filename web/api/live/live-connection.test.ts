@@ -52,7 +52,7 @@ function watch(mayConnect: (signal: AbortSignal) => Promise<boolean>, after?: st
   const states: Connection[] = []
   const events: string[] = []
   const stream = openStream({
-    url: '/events',
+    url: (from) => (from === undefined ? '/events' : `/events?after=${from}`),
     after,
     onEvent: ({ type }) => events.push(type),
     onState: (state) => states.push(state),
@@ -129,6 +129,28 @@ test('the first stream resumes after a known event, and later ones reset', async
   expect(last().url).toBe('/events')
   last().onopen?.()
   expect(events).toEqual(['audit', 'reset'])
+})
+
+test('a stream that is reopened resumes after its last event, and one that fails resets', async () => {
+  const { stream, events, states } = watch(() => Promise.resolve(true), 'run-7')
+  stream.reopen()
+  expect(last().url).toBe('/events?after=run-7')
+  last().onopen?.()
+  heartbeat()
+  const before = states.length
+  stream.reopen()
+  expect(opened.map(({ isOpen }) => isOpen)).toEqual([false, false, true])
+  expect(last().url).toBe('/events?after=a-1')
+  expect(states).toHaveLength(before)
+  last().onopen?.()
+  expect(events).toEqual([])
+  last().onerror?.()
+  // The next try has the new parameters anyway.
+  stream.reopen()
+  expect(opened).toHaveLength(3)
+  await vi.advanceTimersByTimeAsync(RETRY_DELAYS_MS[0])
+  last().onopen?.()
+  expect([last().url, events]).toEqual(['/events', ['reset']])
 })
 
 test('a stream without permission stops until it is retried', async () => {

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../server/contract/event.ts'
+import type { FollowedEvent, LiveEvent } from '../../../server/contract/event.ts'
 
 /**
  * State of the stream of live events; paused while the page is hidden. Times are milliseconds since
@@ -15,16 +15,22 @@ export interface LiveConnection {
   current(): Connection
   /** Retries immediately instead of at the scheduled time. */
   tryNow(): void
+  /**
+   * Follows more than the changes of the administration, until the returned function is called.
+   *
+   * @param query parameters of the stream, such as `feed=blog/articles`.
+   */
+  follow(query: string, onEvent: (event: FollowedEvent) => void): () => void
   close(): void
 }
 
-/** @typeParam E the events of the stream */
-export interface StreamOptions<E = LiveEvent> {
-  readonly url: string
+export interface StreamOptions {
+  /** Returns the URL of a stream that resumes after an event, or that starts now. */
+  readonly url: (after: string | undefined) => string
   /** Id of the event to resume after. If undefined, the stream starts now and emits a `reset`. */
   readonly after: string | undefined
   /** Called with each event, and with a `reset` whenever events may have been missed. */
-  readonly onEvent: (event: E | { readonly type: 'reset' }) => void
+  readonly onEvent: (event: LiveEvent | FollowedEvent) => void
   /** Called on each change of the connection and on each heartbeat. */
   readonly onState: (connection: Connection) => void
   /**
@@ -38,6 +44,8 @@ export interface StreamOptions<E = LiveEvent> {
 export interface Stream {
   /** Retries immediately, even if the stream is paused or stopped. */
   tryNow(): void
+  /** Opens the stream again with another URL, after the last event. */
+  reopen(): void
   /** Closes the stream until {@link tryNow} is called. Does not call `onState`. */
   pause(): void
 }
@@ -71,8 +79,8 @@ const MIN_PAUSE_MS = 400
  * timeout, at increasing intervals, if `mayConnect` agrees. Most first failures are brief, so the
  * state stays `connecting` after one; a timeout or a second failure sets it to `lost`.
  */
-export function openStream<E = LiveEvent>(options: StreamOptions<E>): Stream {
-  const { url, after, onEvent, onState, mayConnect } = options
+export function openStream(options: StreamOptions): Stream {
+  const { url, onEvent, onState, mayConnect } = options
   let source: EventSource | undefined
   let check: AbortController | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -80,8 +88,8 @@ export function openStream<E = LiveEvent>(options: StreamOptions<E>): Stream {
   let failures = 0
   let heardAt = Date.now()
   let tryBegan = 0
-  /** Whether no stream has been opened yet. Only the first one resumes after `after`. */
-  let isFirst = true
+  /** Id of the event that the next stream resumes after; undefined after a failure. */
+  let { after } = options
   /** Counts tries, to discard the result of an outdated one. */
   let tries = 0
 
@@ -100,13 +108,20 @@ export function openStream<E = LiveEvent>(options: StreamOptions<E>): Stream {
     limit = setTimeout(() => failed({ silent: true }), ms)
   }
 
-  const onMessage = () => {
+  const onMessage = ({ lastEventId }: MessageEvent) => {
+    after = lastEventId
+    onSign()
+  }
+
+  const onSign = () => {
     heardAt = Date.now()
     limitSilence(HEARTBEAT_TIMEOUT_MS)
   }
 
   const failed = ({ silent }: { silent: boolean }) => {
     pause()
+    // Events between two streams are unknown, and requests may have failed in between.
+    after = undefined
     const planned = RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[3]
     const left = planned * (1 - JITTER * Math.random()) - (Date.now() - tryBegan)
     const delay = Math.max(left, MIN_PAUSE_MS)
@@ -118,27 +133,25 @@ export function openStream<E = LiveEvent>(options: StreamOptions<E>): Stream {
 
   const connect = () => {
     pause()
-    const resumes = isFirst && after !== undefined
-    isFirst = false
-    const stream = new EventSource(resumes ? `${url}?after=${encodeURIComponent(after)}` : url)
+    const resumes = after !== undefined
+    const stream = new EventSource(url(after))
     source = stream
     limitSilence(FIRST_BYTE_MS)
     stream.onopen = () => {
       failures = 0
-      // Events between two streams are unknown, and requests may have failed in between.
       if (!resumes) onEvent({ type: 'reset' })
       onState({ state: 'live' })
-      onMessage()
+      onSign()
     }
     stream.onerror = () => failed({ silent: false })
     stream.addEventListener('hello', onMessage)
-    stream.addEventListener('heartbeat', () => {
-      onMessage()
+    stream.addEventListener('heartbeat', (message) => {
+      onMessage(message)
       onState({ state: 'live' })
     })
     stream.onmessage = (message) => {
-      onMessage()
-      onEvent(JSON.parse(message.data) as E)
+      onMessage(message)
+      onEvent(JSON.parse(message.data))
     }
   }
 
@@ -156,5 +169,10 @@ export function openStream<E = LiveEvent>(options: StreamOptions<E>): Stream {
   }
 
   connect()
-  return { tryNow: () => void connectAgain(), pause }
+  return {
+    tryNow: () => void connectAgain(),
+    // Without a stream, the next try uses the URL.
+    reopen: () => source && connect(),
+    pause,
+  }
 }

@@ -4,9 +4,11 @@ import {
   type PropsWithChildren,
   useContext,
   useEffect,
+  useEffectEvent,
   useState,
   useSyncExternalStore,
 } from 'react'
+import type { FollowedEvent } from '../../../server/contract/event.ts'
 import { API_BASE } from '../client.ts'
 import { lastEventId, sessionQuery } from '../queries.ts'
 import { usePresence } from '../session/person.ts'
@@ -27,8 +29,7 @@ export function LiveProvider({ children }: PropsWithChildren) {
   useEffect(() => {
     if (!signedIn) return
     const invalidation = invalidateSoon(queryClient)
-    const opened = openPageConnection({
-      url: `${API_BASE}/_api/events`,
+    const opened = openPageConnection(`${API_BASE}/_api/events`, {
       after: lastEventId(),
       onEvent: invalidation.note,
       mayConnect: isSignedIn(queryClient),
@@ -44,7 +45,7 @@ export function LiveProvider({ children }: PropsWithChildren) {
 }
 
 /** Returns a check whether the person is still signed in, before a stream is reopened. */
-export const isSignedIn = (queryClient: QueryClient) => async (signal: AbortSignal) => {
+const isSignedIn = (queryClient: QueryClient) => async (signal: AbortSignal) => {
   // The next check must not wait for the request of one that hangs.
   signal.onabort = () => queryClient.cancelQueries({ queryKey: sessionQuery.queryKey })
   try {
@@ -59,15 +60,23 @@ const connecting: Connection = { state: 'connecting' }
 const never = () => () => {}
 
 /** Returns the state of the stream of live events, and a function that retries immediately. */
-export const useConnection = () => useConnectionOf(useContext(LiveContext))
-
-/** Returns the state of a stream, and a function that retries immediately. */
-export function useConnectionOf(
-  live: LiveConnection | undefined,
-): Connection & { tryNow: () => void } {
+export function useConnection(): Connection & { tryNow: () => void } {
+  const live = useContext(LiveContext)
   const connection = useSyncExternalStore(
     live?.subscribe ?? never,
     live?.current ?? (() => connecting),
   )
   return { ...connection, tryNow: () => live?.tryNow() }
+}
+
+/**
+ * Follows more than the changes of the administration while the component is shown. There is one
+ * stream for everything that a page follows, so `onEvent` also gets the events of other components.
+ *
+ * @param query parameters of the stream, such as `feed=blog/articles`; undefined: nothing.
+ */
+export function useFollow(query: string | undefined, onEvent: (event: FollowedEvent) => void) {
+  const live = useContext(LiveContext)
+  const listener = useEffectEvent(onEvent)
+  useEffect(() => (query === undefined ? undefined : live?.follow(query, listener)), [live, query])
 }

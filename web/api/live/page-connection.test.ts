@@ -5,8 +5,12 @@ import { HIDDEN_MS, openPageConnection } from './page-connection.ts'
 const streams = new Set<FakeSource>()
 
 class FakeSource extends EventTarget {
-  constructor() {
+  onmessage?: (message: MessageEvent) => void
+  readonly url: string
+
+  constructor(url: string) {
     super()
+    this.url = url
     streams.add(this)
   }
 
@@ -38,8 +42,7 @@ afterEach(() => {
 })
 
 const open = () =>
-  openPageConnection({
-    url: '/events',
+  openPageConnection('/events', {
     after: undefined,
     onEvent: () => {},
     mayConnect: async () => true,
@@ -71,5 +74,38 @@ test('a page that is opened in the background has no stream until it is visible'
   expect([streams.size, connection.current()]).toEqual([0, { state: 'paused' }])
   setVisibility('visible')
   expect([streams.size, connection.current()]).toEqual([1, { state: 'connecting' }])
+  connection.close()
+})
+
+test('everything that a page follows is in one stream, which is reopened when that changes', async () => {
+  const hints: string[] = []
+  const seen: string[] = []
+  const connection = openPageConnection('/events', {
+    after: 'a-1',
+    onEvent: ({ type }) => hints.push(type),
+    mayConnect: async () => true,
+  })
+  const urls = () => [...streams].map(({ url }) => url)
+  const send = (data: object) => {
+    const message = new MessageEvent('message', { data: JSON.stringify(data), lastEventId: 'a-2' })
+    for (const { onmessage } of streams) onmessage?.(message)
+  }
+  const settled = () => vi.advanceTimersByTimeAsync(0)
+  const stop = connection.follow('feed=blog/a', ({ type }) => seen.push(type))
+  const others = [1, 2].map(() => connection.follow('requests=*', () => {}))
+  await settled()
+  expect(urls()).toEqual(['/events?after=a-1&feed=blog/a&requests=*'])
+  for (const type of ['audit', 'feed', 'requests']) send({ type })
+  expect([hints, seen]).toEqual([['audit'], ['feed', 'requests']])
+  const [before] = streams
+  // The page follows the same again before it is reopened, and one of two components ends.
+  stop()
+  const again = connection.follow('feed=blog/a', () => {})
+  others[0]?.()
+  await settled()
+  expect([...streams]).toEqual([before])
+  again()
+  await settled()
+  expect(urls()).toEqual(['/events?after=a-2&requests=*'])
   connection.close()
 })
