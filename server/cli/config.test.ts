@@ -45,6 +45,7 @@ describe('parseConfig', () => {
       keyFolders: [],
       log: 'info',
       operatorKey: undefined,
+      webhookAllow: [],
       secretKey: undefined,
       admins: [],
       trustedProxies: [],

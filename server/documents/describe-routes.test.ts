@@ -123,6 +123,17 @@ const requests: readonly [string, string, number, Headers?, string?][] = [
   ['DELETE', '/_index/articles/by-year', 200, ANY],
   ['DELETE', '/_index/users/by-name', 204, MINIMAL],
   ['DELETE', '/_index/articles/by-year', 404],
+  ['PUT', '/_feed/articles', 412, { ...JSON_TYPE, 'If-Match': '"a"' }, '{}'],
+  ['PUT', '/_feed/articles', 201, JSON_TYPE, '{}'],
+  ['PUT', '/_feed/articles', 200, JSON_TYPE, '{"retain":"1d"}'],
+  ['PUT', '/articles/followed', 201, { ...JSON_TYPE, 'If-None-Match': '*' }, '{}'],
+  ['GET', '/_feed', 200],
+  ['GET', '/_feed/articles', 200],
+  ['GET', '/_feed/articles/changes?limit=1&include=document&year=2000', 200],
+  ['GET', '/_feed/articles/changes?fields=year', 200, { Accept: '*/*', Prefer: 'wait=1' }],
+  ['DELETE', '/_feed/articles', 200, ANY],
+  ['PUT', '/_feed/articles', 201, JSON_TYPE, '{}'],
+  ['DELETE', '/_feed/articles', 204, MINIMAL],
   ['GET', '/_export', 200],
   ['GET', '/_export', 200, { ...ANY, ...OTHER }],
   ['GET', '/_export', 304, { 'If-None-Match': '*' }],
@@ -157,6 +168,13 @@ it('describes the same page, the same document and a job', async () => {
   await check('DELETE', job, 200)
   await check('DELETE', job, 204, MINIMAL)
   await check('DELETE', '/_job/none', 404)
+  const feed = await request(
+    '/_feed/articles',
+    { method: 'PUT', headers: JSON_TYPE, body: '{}' },
+    blog,
+  )
+  const { last } = await feed.json()
+  await check('GET', `/_feed/articles/changes?after=${last}`, 200)
 })
 
 it('describes nothing else', () => {
@@ -168,10 +186,11 @@ it('describes nothing else', () => {
   expect(described.filter((part) => !seen.has(part) && !isUnseen(part))).toEqual([])
 })
 
-/** Parts that need a socket, a damaged disk, or a job that is still running. */
+/** Parts that need a socket, a damaged disk, a job that is still running, or an endless stream. */
 const isUnseen = (part: string) =>
   /(?:accept-encoding|content-encoding|vary|gatehouse-skipped-documents)$/.test(part) ||
-  part.startsWith('GET /_job/{id} 206')
+  part.startsWith('GET /_job/{id} 206') ||
+  /(?:header last-event-id|text\/event-stream)$/.test(part)
 
 /** Returns the parts of an operation's description: parameters, bodies and successful responses. */
 function partsOf(operation: ApiOperation): string[] {
