@@ -231,6 +231,7 @@ freshTest(
     const ada = await (await browser.newContext()).newPage()
     await ada.goto('/_console/endpoints')
     await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await ada.getByRole('link', { name: 'Endpoints' }).click()
     await expect(ada.getByText('You are an editor.')).toBeVisible()
 
     await gatehouse.signIn(page, '/_console/access/people')
@@ -324,6 +325,7 @@ freshTest(
     ).toBeVisible()
     await expectAccessible(ada)
     await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await ada.getByRole('link', { name: 'Endpoints' }).click()
     await expect(ada.getByText('You are an editor.')).toBeVisible()
     expect(browserErrors.list()).toEqual([])
     await expect(invitations).toBeHidden()

@@ -23,7 +23,7 @@ test('An operator starts with the overview, and solves there what needs attentio
   await entry.getByRole('button', { name: 'Create database' }).click()
   await expect(entry).toBeHidden()
   const changes = page.getByRole('region', { name: 'Recent changes' })
-  await expect(changes.getByRole('listitem').first()).toContainText(`Database created ${missing}`)
+  await expect(changes.getByRole('listitem').first()).toContainText(`created database ${missing}`)
 
   const requests = page.getByRole('region', { name: 'Requests' })
   await expect(requests).toContainText('per second')
@@ -49,12 +49,7 @@ test('On a phone, the bar has four pages and More', async ({ page, gatehouse }) 
   await page.setViewportSize({ width: 320, height: 640 })
   await gatehouse.signIn(page, '/_console/overview')
   const bar = page.getByRole('navigation', { name: 'Main' })
-  await expect(bar.getByRole('link')).toHaveText([
-    'Overview',
-    'Endpoints',
-    'Certificates',
-    'Databases',
-  ])
+  await expect(bar.getByRole('link')).toHaveText(['Overview', 'Endpoints', 'Certificates', 'Data'])
   const more = bar.getByRole('button', { name: 'More' })
   await more.click()
   await expect(bar.getByRole('link', { name: 'Activity' })).toBeVisible()

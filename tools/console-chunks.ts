@@ -43,16 +43,16 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
     priority: 1,
   },
   // The other pages: their controls, which need neither the form library nor the editors, and what
-  // the pages of documents share.
+  // the pages of a collection share.
   {
     name: 'controls',
     test: /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))|\/@mantine\/core\//,
     minShareCount: 2,
   },
   {
-    name: nameIfUsedBy('documents', 'documents-page.tsx'),
-    debugName: 'documents',
-    test: /\/web\/documents\//,
+    name: nameIfUsedBy('data', 'collection-page.tsx'),
+    debugName: 'data',
+    test: /\/web\/data\//,
     minShareCount: 2,
   },
   // What the panel and the dialogs of endpoints share, without their forms.

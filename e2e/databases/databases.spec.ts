@@ -114,7 +114,7 @@ test('The rail lists databases and collections with their counts, filters them, 
 }) => {
   await makeBlog(gatehouse)
   await create(gatehouse, 'shop')
-  await gatehouse.signIn(page, '/_console/documents/blog/articles')
+  await gatehouse.signIn(page, '/_console/data/blog/articles')
   // A path of an earlier version.
   await expect(page).toHaveURL(/\/data\/blog\/articles$/)
   const rail = railOf(page)

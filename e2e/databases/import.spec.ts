@@ -75,7 +75,7 @@ test('An import shows its progress, can be cancelled, and asks before its dialog
   const exported = await exportOf(gatehouse, 'blog')
   await gatehouse.post('/_db/_system/_api/database', { name: 'copy' })
   await page.route('**/_import', () => {})
-  await gatehouse.signIn(page, `${databasesPath}?open=copy`)
+  await gatehouse.signIn(page, `${databasesPath}/copy`)
   const panel = page.getByRole('main')
   await panel.getByRole('button', { name: 'Import' }).click()
   const form = formOf(page)

@@ -78,9 +78,3 @@ export const eventQuery = z.object({
 })
 
 export type EventQuery = z.infer<typeof eventQuery>
-
-/**
- * Response header of `GET /_api/session`: the id of the last event before the response. A page that
- * reads its data after this response misses no change if it follows the events from this id.
- */
-export const LAST_EVENT_HEADER = 'Gatehouse-Last-Event'

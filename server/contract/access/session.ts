@@ -66,3 +66,9 @@ export const TOKEN_RECORD_INTERVAL = 5_000
  * session, because it does not show that a person is present.
  */
 export const BACKGROUND_HEADER = 'x-gatehouse-background'
+
+/**
+ * Response header of `GET /_api/session`: the id of the last event before the response. A page that
+ * reads its data after this response misses no change if it follows the events from this id.
+ */
+export const LAST_EVENT_HEADER = 'Gatehouse-Last-Event'
