@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { DocumentChange } from '../../contract/feed.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
 import {
   killProcesses,
   SECRETS,
@@ -15,9 +16,9 @@ import { startReceiver } from '../../webhooks/receiver.testing.ts'
 import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
 import { KILLS, pick, type Random, randomNumbers, SEED } from './settings.testing.ts'
 
-// Writers change documents on one node, or on two of PostgreSQL, which are killed. Followers read
-// the feed from random positions that they have seen, as pages, long polls and streams. A webhook
-// gets the changes from whichever node is left.
+// Writers change documents on one node, or on two of PostgreSQL, which are killed and lose their
+// connections to it. Followers read the feed from random positions that they have seen, as pages,
+// long polls and streams. A webhook gets the changes from whichever node is left.
 
 /** Number of kills, and of changes around each. */
 const ROUNDS = Math.max(1, Math.floor(KILLS / 4))
@@ -31,6 +32,9 @@ const IMPORTED = 30
 /** Time until another node resumes a job or a webhook, on a busy machine, ms. */
 const RESUMED = { timeout: 120_000 }
 
+/** Packets to PostgreSQL are lost in one of these many rounds; in the others, connections break. */
+const LOST_PACKETS = 4
+
 /** Maximum time of a round on a busy machine, ms. */
 const ROUND = 180_000
 
@@ -41,8 +45,19 @@ type CallAt = (
 ) => Promise<TestResponse>
 
 forEachEngine((engine) => {
+  const proxies: TcpProxy[] = []
+  async function throughProxy(databaseUrl: string) {
+    const url = new URL(databaseUrl)
+    const proxy = await startTcpProxy(Number(url.port))
+    proxies.push(proxy)
+    url.port = String(proxy.port)
+    return { databaseUrl: url.href }
+  }
   // Before the database is removed.
-  afterEach(killProcesses)
+  afterEach(async () => {
+    await killProcesses()
+    for (const proxy of proxies.splice(0)) await proxy.close()
+  })
 
   test(
     'followers and a webhook have every change in order after kills, and the documents of the collection',
@@ -50,15 +65,17 @@ forEachEngine((engine) => {
       const random = randomNumbers(SEED)
       const location = engine.location()
       const ports = await freePorts(engine.name === 'sqlite' ? 1 : 2)
+      const url = 'data' in location ? undefined : location.databaseUrl
+      const stores: (typeof location)[] = []
+      for (const _ of ports) stores.push(url === undefined ? location : await throughProxy(url))
       const startAt = (at: number) => {
         const flags = ['--node', `node-${at}`, '--endpoint', `tcp://127.0.0.1:${ports[at]}`]
-        return startProcess([...storeFlags(location), ...flags], {
+        return startProcess([...storeFlags(stores[at] ?? location), ...flags], {
           env: { ...SECRETS, GATEHOUSE_WEBHOOK_ALLOW: '127.0.0.1' },
         })
       }
       const nodes: ServerProcess[] = []
       for (const at of ports.keys()) nodes.push(await startAt(at))
-      const url = 'data' in location ? undefined : location.databaseUrl
       const token = await makeToken({
         data: 'data' in location ? location.data : '',
         databaseUrl: url,
@@ -103,6 +120,14 @@ forEachEngine((engine) => {
         expect([job.status, job.text]).toEqual([202, job.text])
         const killAt = random(CHANGES_PER_ROUND)
         let restarting: Promise<void> | undefined
+        const outageAt = random(CHANGES_PER_ROUND)
+        const outage = createOutage(proxies[1 - killed], round)
+        const write: Call = async (...request) => {
+          const at = random(ports.length)
+          const response = await call(at, ...request)
+          if (at !== killed && response.status === 503) outage.end()
+          return response
+        }
         const restart = async () => {
           nodes[killed]?.signal('SIGKILL')
           await nodes[killed]?.exit
@@ -111,9 +136,10 @@ forEachEngine((engine) => {
         await Promise.all([
           importTo(killed, -round).catch(() => {}),
           ...writers.map(async (writer) => {
-            while (made < CHANGES_PER_ROUND) {
-              if (await writer.write(anywhere)) made++
+            while (made < CHANGES_PER_ROUND || outage.lasts) {
+              if (await writer.write(write)) made++
               if (made >= killAt) restarting ??= restart()
+              if (made >= outageAt) outage.begin()
             }
           }),
         ])
@@ -151,6 +177,28 @@ forEachEngine((engine) => {
     ROUNDS * ROUND,
   )
 })
+
+/** Creates an outage of the database of a node, which begins once and ends when it is noticed. */
+function createOutage(proxy: TcpProxy | undefined, round: number) {
+  let hasBegun = false
+  let lasts = false
+  return {
+    get lasts() {
+      return lasts
+    },
+    begin(): void {
+      if (hasBegun) return
+      hasBegun = true
+      lasts = proxy !== undefined && round % LOST_PACKETS === LOST_PACKETS - 1
+      if (lasts) proxy?.swallow()
+      else proxy?.cut()
+    },
+    end(): void {
+      if (lasts) proxy?.heal()
+      lasts = false
+    },
+  }
+}
 
 function createFollower(
   call: CallAt,
