@@ -366,8 +366,8 @@ describe('/_api/openapi.json', () => {
 
   it('describes counts as integers', async () => {
     const text = JSON.stringify(await read(), (key, value) =>
-      // Averages and shares.
-      ['requestsPerSecond', 'recent', 'progress', 'ms'].includes(key) ? undefined : value,
+      // Averages, shares and durations.
+      ['requestsPerSecond', 'recent', 'progress', 'ms', 'bounds'].includes(key) ? undefined : value,
     )
     expect(text.match(/.{60}"number"/g)).toBeNull()
   })

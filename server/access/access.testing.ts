@@ -45,8 +45,8 @@ export class AccessFixture {
     return createAccess({
       store: this.store,
       vault: createVault(randomBytes(32)),
-      record: async (_trx, entry) => {
-        this.entries.push(entry)
+      record: async (_trx, ...entries) => {
+        this.entries.push(...entries)
       },
       admins,
       now: () => this.time,

@@ -61,7 +61,7 @@ export async function readAuditPage(
 async function readNames(
   { db }: Store,
   rows: readonly Pick<AuditTable, 'actor' | 'target'>[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, string | null>> {
   const named = [...new Set(rows.flatMap(({ actor, target }) => [actor, target]))]
   const people = await db
     .selectFrom('people')
@@ -70,7 +70,7 @@ async function readNames(
     .execute()
   return new Map(
     people.flatMap(({ id, username, name }) => [
-      [username, name ?? username],
+      [username, name],
       [id, name ?? username],
     ]),
   )
@@ -79,7 +79,7 @@ async function readNames(
 const rowWithoutValues = z.omit(auditRow, { before: true, after: true })
 
 /** Prints a row. Its values are JSON already, so they are copied and not parsed. */
-function printRow(row: Selectable<AuditTable>, names: ReadonlyMap<string, string>): string {
+function printRow(row: Selectable<AuditTable>, names: ReadonlyMap<string, string | null>): string {
   const columns = {
     ...row,
     at: toIsoTime(row.at),

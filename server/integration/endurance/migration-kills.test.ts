@@ -41,12 +41,17 @@ async function open(location: StoreLocation): Promise<{ db: Db; close(): Promise
   return { db: new Kysely({ dialect: engine.dialect }), close: () => engine.close() }
 }
 
+/** Returns whether only the database can set a column. */
+const isIdentity = ({ name }: ColumnMetadata) => name === 'entry'
+
 /** Returns a value that fits the type of a column and the migrations that read it. */
 function defaultValue({ name, dataType }: ColumnMetadata, table: string, row: number): unknown {
+  if (dataType.startsWith('_')) return [`${row}`]
   if (/^(blob|bytea)$/i.test(dataType)) return Buffer.from([row])
   if (/int/i.test(dataType)) return row
   if (dataType === 'tid') return `(0,${row})`
-  if (/^(person|owner)_id$/.test(name)) return `people.id ${row}`
+  if (/^(person|owner|creator)_id$/.test(name)) return `people.id ${row}`
+  if (name === 'webhook') return `webhooks.id ${row}`
   if (table === 'job_parts' && name === 'documents') return JSON.stringify([[`d${row}`, '{"a":1}']])
   return `${table}.${name} ${row}`
 }
@@ -57,11 +62,13 @@ async function makeOlder(location: StoreLocation, engine: EngineName, version: n
   const migrations = Object.entries(allMigrations(engine)).slice(0, version)
   if (version > 0) await migrate(db, Object.fromEntries(migrations))
   const tables = (await db.introspection.getTables()).filter(({ name }) => name !== 'audit_head')
-  // Other tables refer to people.
-  tables.sort((a, b) => Number(b.name === 'people') - Number(a.name === 'people'))
+  // Other tables refer to people and webhooks.
+  const isFirst = ({ name }: { name: string }) => /^(people|webhooks)$/.test(name)
+  tables.sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)))
   for (const { name, columns } of tables) {
+    const given = columns.filter((column) => !isIdentity(column))
     const rows = [101, 102].map((row) =>
-      Object.fromEntries(columns.map((column) => [column.name, defaultValue(column, name, row)])),
+      Object.fromEntries(given.map((column) => [column.name, defaultValue(column, name, row)])),
     )
     await db.insertInto(name).values(rows).execute()
   }
