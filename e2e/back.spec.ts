@@ -189,12 +189,12 @@ test('A panel whose step back is cancelled does not replace the page that is ope
   page,
   gatehouse,
 }) => {
-  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
   await page.clock.install()
-  await gatehouse.signIn(page, '/_console/data')
-  await nav(page, 'shop').click()
-  const panel = page.getByRole('dialog', { name: 'Database shop' })
-  await expect(panel).toBeVisible()
+  await gatehouse.signIn(page, '/_console/endpoints')
+  await rowOf(page, own).focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: own, exact: true })).toBeVisible()
   await cancelNextStep(page)
   await page.keyboard.press('Escape')
   await nav(page, 'Activity').click()

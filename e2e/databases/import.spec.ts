@@ -78,6 +78,7 @@ test('An import shows its progress, can be cancelled, and asks before its dialog
   await gatehouse.signIn(page, `${databasesPath}/copy`)
   const panel = page.getByRole('main')
   await panel.getByRole('button', { name: 'Import' }).click()
+  await page.getByRole('menuitem', { name: 'Export of a database' }).click()
   const form = formOf(page)
   await chooseFile(page, exported)
   await expect(form.getByRole('region', { name: 'Preview' })).toBeVisible()

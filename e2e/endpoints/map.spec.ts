@@ -89,7 +89,7 @@ test('The map can be used by keyboard', async ({ page, gatehouse, browserErrors 
   await picture(page).getByRole('link', { name: 'shop', exact: true }).focus()
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\/data\/shop$/)
-  await expect(page.getByRole('dialog', { name: 'Database shop' })).toContainText(
-    'does not serve shop, so its collections cannot be shown here.',
+  await expect(page.getByRole('main')).toContainText(
+    'The collections of shop cannot be shown. The endpoint that you are connected through does not serve shop.',
   )
 })

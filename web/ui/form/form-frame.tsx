@@ -35,6 +35,9 @@ export interface FormFrameProps {
   readonly onCancel: () => void
 }
 
+/** Selects the fields of a form. */
+const FIELD = 'input, select, textarea, [contenteditable="true"]'
+
 /**
  * Frame of a form in a dialog. Ctrl/⌘ Enter submits it from any field, and while nothing has the
  * focus. Errors that are shown move the focus to the first invalid field.
@@ -53,6 +56,14 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
     if (buttonOnly && document.activeElement === document.body)
       form.current?.querySelector<HTMLElement>('[data-form-error]')?.focus()
   }, [buttonOnly])
+  const hadOffer = useRef(false)
+  useEffect(() => {
+    // The button that had the focus is removed with the offer.
+    const isLost = hadOffer.current && offer === undefined
+    if (isLost && document.activeElement === document.body)
+      form.current?.querySelector<HTMLElement>(FIELD)?.focus()
+    hadOffer.current = offer !== undefined
+  }, [offer])
   const waits = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     // On a small screen it may be below the fold.
