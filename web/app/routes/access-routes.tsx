@@ -59,7 +59,7 @@ const tokensRoute = createRoute({
 })
 
 const loadCreateToken = async () =>
-  (await import('../../access/tokens/create-token-dialog.tsx')).CreateTokenDialog
+  (await import('../../access/tokens/create-token-dialog.tsx')).NewTokenDialog
 
 const newTokenRoute = createRoute({
   getParentRoute: () => tokensRoute,
