@@ -8,7 +8,7 @@ import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { useLatest } from '../../ui/use-latest.ts'
-import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 import { CreatedToken } from './created-token.tsx'
 import {
   emptyTokenDraft,
@@ -20,8 +20,8 @@ import {
 import { TokenFields } from './token-fields.tsx'
 
 /** The dialog of a page that lists tokens. */
-export function NewTokenDialog({ path }: { path: TokensPath }) {
-  return <CreateTokenDialog onClose={useTokensLocation(path).close} />
+export function NewTokenDialog() {
+  return <CreateTokenDialog onClose={useAccessLocation().close} />
 }
 
 export interface CreateTokenProps {
