@@ -69,6 +69,34 @@ for (const role of ['pending', 'anonymous'] as const) {
   })
 }
 
+test('The first steps are accessible in each state, and can be dismissed', async ({ page }) => {
+  let databases = [{ name: '_system' }]
+  const isList = (url: URL, what: string) => url.pathname.endsWith(`/_api/${what}`)
+  await page.route(
+    (url) => isList(url, 'database'),
+    (route) => route.fulfill({ json: databases }),
+  )
+  await page.route(
+    (url) => isList(url, 'token'),
+    (route) => route.fulfill({ json: [] }),
+  )
+  const card = page.getByRole('region', { name: 'Serve your first data' })
+  for (const button of ['Create database', 'Create token']) {
+    await visit(page, '/_console/overview')
+    await page.reload()
+    await expect(card.getByRole('button', { name: button })).toBeVisible()
+    await expectAccessibleInBothThemes(page)
+    await page.setViewportSize({ width: 320, height: 640 })
+    await softly.poll(() => findClippedControls(page)).toEqual([])
+    databases = [...databases, { name: 'blog' }]
+  }
+  await card.getByRole('button', { name: 'Dismiss' }).click()
+  await expect(card).toBeHidden()
+  await page.reload()
+  await expect(page.getByRole('region', { name: 'Needs attention' })).toBeVisible()
+  await expect(card).toBeHidden()
+})
+
 test('A tooltip covers no control, can be hovered, and Esc closes only the tooltip', async ({
   page,
 }) => {

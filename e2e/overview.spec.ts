@@ -1,7 +1,7 @@
 import { addBlog } from './support/add-blog.ts'
 import { expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
 import { pressSequence } from './support/page/press-sequence.ts'
-import { expect, test } from './support/server/gatehouse.ts'
+import { expect, freshTest, test } from './support/server/gatehouse.ts'
 
 const API = '/_db/_system/_api'
 
@@ -80,3 +80,53 @@ test('The account menu has the theme, the shortcuts and what Gatehouse runs', as
   await expect(about).toBeHidden()
   await expect(button).toBeFocused()
 })
+
+freshTest(
+  'The first steps lead from an empty server to a first request',
+  async ({ page, gatehouse }) => {
+    await gatehouse.signIn(page, '/_console/overview')
+    const card = page.getByRole('region', { name: 'Serve your first data' })
+    const dialog = (name: string) => page.getByRole('dialog', { name })
+    const open = async (name: string) => {
+      await card.getByRole('button', { name }).click()
+      await expect(dialog(name)).toBeVisible()
+    }
+    await open('Create database')
+    await page.goBack()
+    await expect(dialog('Create database')).toBeHidden()
+    await open('Create database')
+    await dialog('Create database').getByLabel('Name').fill('shop')
+    await page.keyboard.press('Control+Enter')
+    await expect(dialog('Create database')).toBeHidden()
+    await expect(card.getByRole('link', { name: 'shop' })).toBeVisible()
+    await expect(page).toHaveURL(/\/overview$/)
+
+    const port = await gatehouse.freePort()
+    await open('Add endpoint')
+    await dialog('Add endpoint').getByLabel('Port').fill(`${port}`)
+    await page.keyboard.press('Control+Enter')
+    await expect(dialog('Add endpoint')).toBeHidden()
+    await expect(card.getByRole('link', { name: `tcp://127.0.0.1:${port}` })).toBeVisible()
+
+    const command = card.locator('code').filter({ hasText: 'curl' })
+    await expect(command).toContainText('$TOKEN')
+    await open('Create token')
+    await expect(dialog('Create token').getByLabel('Name')).toHaveValue('First request')
+    await page.keyboard.press('Control+Enter')
+    await expect(dialog('Create token')).toBeHidden()
+    await expect(card.getByRole('status')).toContainText('Waiting for the request')
+    await expect(card.getByRole('button', { name: 'Copy the command' })).toBeVisible()
+    const text = (await command.textContent()) ?? ''
+    const [, authorization = '', body = '', url = ''] =
+      /"Authorization: (.*?)" .* -d '(.*?)' (\S+)$/.exec(text) ?? []
+    expect(url).toBe(`http://127.0.0.1:${port}/articles`)
+    const headers = { authorization, 'content-type': 'application/json' }
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(201)
+    await expect(card).toBeHidden({ timeout: 15_000 })
+    await expect(page.getByRole('region', { name: 'Last change' })).toContainText('first request')
+    // The secret is nowhere in the page, and the card does not come back.
+    await page.reload()
+    await expect(page.getByRole('region', { name: 'Needs attention' })).toBeVisible()
+    await expect(card).toBeHidden()
+  },
+)

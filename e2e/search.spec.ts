@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { consolePath } from './support/page/endpoints-page.ts'
 import { holdRequests } from './support/page/hold-requests.ts'
-import { expect, test } from './support/server/gatehouse.ts'
+import { expect, sampleTest, test } from './support/server/gatehouse.ts'
 
 test('The search finds pages, actions, databases and endpoints by keyboard', async ({
   page,
@@ -48,9 +48,7 @@ test('The search finds pages, actions, databases and endpoints by keyboard', asy
   await field.fill(address.slice(-5))
   await expect(results.filter({ hasText: address })).toBeVisible()
   await field.fill('no such thing')
-  await expect(
-    search.getByText('No page, action, database, collection or endpoint matches “no such thing”.'),
-  ).toBeVisible()
+  await expect(search.getByText('Nothing matches “no such thing”.')).toBeVisible()
 
   await page.keyboard.press('Escape')
   await expect(search).toBeHidden()
@@ -153,9 +151,9 @@ test('The search finds collections, and loads them once', async ({ page, gatehou
   await expect(search.getByRole('group', { name: 'Pages' })).toBeVisible()
   expect(requested).toEqual([])
   await field.pressSequentially('articles')
-  await expect(results).toHaveText(['blog / articlesCollection', 'shop / articlesCollection'])
+  await expect(results).toHaveText(['blog / articles', 'shop / articles'])
   await field.fill('shop/ord')
-  await expect(results).toHaveText(['shop / ordersCollection'])
+  await expect(results).toHaveText(['shop / orders'])
   expect(requested.toSorted()).toEqual(['_system', 'blog', 'shop'])
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\/data\/shop\/orders$/)
@@ -165,4 +163,66 @@ test('The search finds collections, and loads them once', async ({ page, gatehou
   await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
   await page.keyboard.press('Control+k')
   await expect(search.getByRole('group', { name: 'Recent' })).toHaveText(/shop \/ ordersCollection/)
+})
+
+sampleTest(
+  'The search finds people, tokens, certificates, webhooks and actions',
+  async ({ page, sample }) => {
+    const lists: string[] = []
+    page.on('request', (request) => {
+      const [, list] = /_api\/(token|certificate|webhook)(\?|$)/.exec(request.url()) ?? []
+      if (list !== undefined) lists.push(list)
+    })
+    await page.goto('/_console/activity')
+    const search = page.getByRole('dialog', { name: 'Search' })
+    const field = search.getByRole('combobox')
+    const group = (name: string) => search.getByRole('group', { name })
+    await expect(page.getByText('Live', { exact: true })).toBeVisible()
+    expect(lists).toEqual([])
+    await page.keyboard.press('Control+k')
+    await field.fill('nightly')
+    await expect(group('Tokens').getByRole('option')).toContainText(['nightly backup'])
+    await field.fill('web.example')
+    await expect(group('Certificates').getByRole('option')).toContainText(['web'])
+    await field.fill('hook.example')
+    await expect(group('Webhooks').getByRole('option')).toContainText(['search'])
+    expect(lists.toSorted()).toEqual(['certificate', 'token', 'webhook'])
+    await field.fill('change theme')
+    await expect(group('Actions').getByRole('option')).toHaveCount(3)
+
+    await field.fill('oauth2:vera')
+    await expect(group('People').getByRole('option')).toContainText(['Vera'])
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(new RegExp(`/access/people/${sample.ids.viewer}$`))
+    for (const [action, dialog] of [
+      ['Invite someone', 'Invite a person'],
+      ['New token', 'Create token'],
+      ['Create database', 'Create database'],
+      ['Add webhook', 'Add webhook'],
+      ['Add certificate', 'Add certificate'],
+      ['Add endpoint', 'Add endpoint'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await field.fill(action)
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('dialog', { name: dialog })).toBeVisible()
+      await page.keyboard.press('Escape')
+      await expect(page.getByRole('dialog')).toHaveCount(0)
+    }
+  },
+)
+
+sampleTest.describe('An operator', () => {
+  sampleTest.use({ role: 'operator' })
+
+  sampleTest('finds no people, and only their own tokens', async ({ page }) => {
+    await page.goto('/_console/me')
+    await page.keyboard.press('Control+k')
+    const search = page.getByRole('dialog', { name: 'Search' })
+    for (const text of ['Vera', 'nightly', 'Invite someone']) {
+      await search.getByRole('combobox').fill(text)
+      await expect(search.getByText(`Nothing matches “${text}”.`)).toBeVisible()
+    }
+    await expect(search.getByText('could not be loaded')).toHaveCount(0)
+  })
 })

@@ -4,6 +4,7 @@ import { invariant } from '../contract/invariant.ts'
 import type { Node } from '../start.ts'
 import { runClients, type Target } from './clients.ts'
 import { PEOPLE, signIn, startPeopleProvider } from './people-provider.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
 import {
   SAMPLE_CERTIFICATE,
   SAMPLE_DATABASES,
@@ -54,6 +55,8 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   const { folder, stack, stopping, counts } = deps
   const provider = await startPeopleProvider()
   stack.defer(provider.close)
+  const receiver = await startReceiver()
+  stack.defer(receiver.close)
   const ports = await reservePorts(1 + sampleEndpoints('').length)
   const [first] = ports
   invariant(first, 'a demo has a port')
@@ -63,7 +66,8 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   stack.defer(async () => void (await Promise.all(ports.map((port) => port.release()))))
 
   const flags = { endpoint: [address], data: join(folder, 'data'), drain: '1', log: 'silent' }
-  const { node, token } = await deps.start(flags, provider.env)
+  const env = { ...provider.env, GATEHOUSE_WEBHOOK_ALLOW: '127.0.0.1' }
+  const { node, token } = await deps.start(flags, env)
   stack.defer(() => node.stop())
 
   const call = createCaller(`${console}/_db`, token, stopping)
@@ -73,6 +77,8 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   })
   for (const person of Object.keys(PEOPLE)) await signIn(console, person)
   await assignRoles(call)
+  await call(`${API}/invitation`, { provider: 'oauth2', role: 'editor', databases: ['blog'] })
+  await addWebhooks(call, receiver)
   const tokens = await createTokens(call)
   const busy = targets.slice(0, BUSY_ENDPOINTS).map(({ url }) => url.replace('http:', 'tcp:'))
   await storeSampleTraffic(flags.data, busy, node.addresses.length)
@@ -143,6 +149,16 @@ async function fill(
     })
   }
   return targets
+}
+
+/** Adds the feeds of two collections, with a webhook that delivers their changes and one that fails. */
+async function addWebhooks(call: Call, { url, failingUrl }: Receiver): Promise<void> {
+  const add = async (name: string, url: string, database: string, collection: string) => {
+    await call(`${database}/_feed/${collection}`, {}, 'PUT')
+    await call(`${API}/webhook`, { name, url, database, collections: [collection] })
+  }
+  await add('warehouse', url, 'shop', 'orders')
+  await add('helpdesk-search', failingUrl, 'support', 'tickets')
 }
 
 /** Gives the people of the demo their roles. */

@@ -31,7 +31,7 @@ export function MePage() {
       >
         <SessionList of="me" />
       </Section>
-      <TokenSection title="Tokens" whose="own" path="/me" />
+      <TokenSection whose="own" />
       <Preferences />
       <Outlet />
     </>

@@ -10,13 +10,6 @@ const POLL_MS = 60_000
 
 const polled = { staleTime: 0, refetchInterval: pollWhileSignedIn(POLL_MS) } as const
 
-/** All people who have ever signed in, for admins. People waiting for a role come first. */
-export const peopleQuery = queryOptions({
-  queryKey: ['person'],
-  queryFn: ({ signal }) => readJson(api._api.user.$get({}, { init: { signal } })),
-  ...polled,
-})
-
 /** The open sessions of a person. `me` is the signed-in person. */
 export const sessionsQuery = (person: string) =>
   queryOptions({

@@ -13,13 +13,3 @@ export const roleDescriptions: Readonly<Record<Role, string>> = {
 
 /** Roles that a token can have. */
 export const tokenRoles: readonly TokenInput['role'][] = ['viewer', 'editor', 'operator', 'admin']
-
-/** Roles that a person can have, in the order of the select field. */
-export const personRoles: readonly Role[] = [
-  'pending',
-  'viewer',
-  'editor',
-  'operator',
-  'admin',
-  'none',
-]

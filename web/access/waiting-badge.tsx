@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import { peopleQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
-import { peopleQuery } from './queries.ts'
 import classes from './waiting-badge.module.css'
 
 /** The number of people who wait for a role, beside the link to the Access page. */

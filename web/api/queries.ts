@@ -113,6 +113,17 @@ export const collectionsQuery = (database: string) =>
     refetchOnWindowFocus: true,
   })
 
+/** Polling interval of the people, ms. Their sessions have no live event. */
+const PEOPLE_MS = 60_000
+
+/** All people who have ever signed in, for admins. People waiting for a role come first. */
+export const peopleQuery = queryOptions({
+  queryKey: ['person'],
+  queryFn: ({ signal }) => readJson(api._api.user.$get({}, { init: { signal } })),
+  staleTime: 0,
+  refetchInterval: pollWhileSignedIn(PEOPLE_MS),
+})
+
 /** Polling interval of the nodes while there are several, ms. It detects unreachable nodes. */
 const POLL_MS = 10_000
 

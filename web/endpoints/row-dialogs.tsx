@@ -37,8 +37,17 @@ export function EndpointPanelOutlet() {
 
 /** The dialog of the page `/endpoints/new`. */
 export function AddEndpointOutlet() {
+  const { search, close } = useEndpointsLocation()
   const mayChange = useHasRole('operator')
-  return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
+  return (
+    <Suspense>
+      {mayChange ? (
+        <LazyAdd like={search.like} serve={search.serve} onClose={close} />
+      ) : (
+        <NotAllowedDialog />
+      )}
+    </Suspense>
+  )
 }
 
 /** The mapping, policy, removal or port dialog of the endpoint that the URL names. */

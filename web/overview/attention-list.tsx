@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { AttentionItem } from '../../server/contract/overview.ts'
+import { peopleQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { CreateMissing } from '../shared/create-missing.tsx'
 import { IconCheck } from '../ui/icon/icons.tsx'
@@ -108,7 +110,7 @@ function Action({ item: { kind, target } }: { item: AttentionItem }): ReactNode 
     case 'database-missing':
       return <CreateMissing name={target} label="Create database" />
     case 'person-waiting':
-      return <Link to="/access/people">Assign a role</Link>
+      return <AssignRole username={target} />
     case 'certificate-expires':
     case 'certificate-failed':
       return (
@@ -128,4 +130,17 @@ function Action({ item: { kind, target } }: { item: AttentionItem }): ReactNode 
     case 'disk-full':
       return <Link to="/data">Show sizes</Link>
   }
+}
+
+/** A link to the dialog that gives a waiting person access, on their page. */
+function AssignRole({ username }: { username: string }) {
+  // The navigation, which counts the people who wait, has loaded them.
+  const { data = [] } = useQuery(peopleQuery)
+  const id = data.find((person) => person.username === username)?.id
+  if (id === undefined) return <Link to="/access/people">Assign a role</Link>
+  return (
+    <Link to="/access/people/$id" params={{ id }} search={{ give: id }}>
+      Assign a role
+    </Link>
+  )
 }

@@ -19,8 +19,15 @@ const ranges = [
   { value: '24h', label: '24 h' },
 ] as const
 
-/** The start page: what needs the person, how busy the server is, and who changed what. */
-export function OverviewPage({ Change }: { Change: ComponentType<{ row: AuditRow }> }) {
+/**
+ * The start page: the first steps on an empty server, what needs the person, how busy the server is,
+ * and who changed what.
+ */
+export function OverviewPage(props: {
+  Change: ComponentType<{ row: AuditRow }>
+  FirstRun: ComponentType
+}) {
+  const { Change, FirstRun } = props
   const { range: chosen } = useSearch({ from: '/overview' })
   const range: TrafficRange = chosen ?? '1h'
   const navigate = useNavigate()
@@ -45,6 +52,7 @@ export function OverviewPage({ Change }: { Change: ComponentType<{ row: AuditRow
           </div>
         }
       />
+      <FirstRun />
       <QueryResult query={traffic} what="the traffic">
         {(data) => <TrafficTiles traffic={data} range={range} />}
       </QueryResult>

@@ -4,7 +4,7 @@ import { find, searchable } from './match.ts'
 const items = (...texts: (string | [text: string, also: string])[]) =>
   texts.map((each) => {
     const [text, also = ''] = typeof each === 'string' ? [each] : each
-    return { text, searched: searchable(text, also) }
+    return { text, kind: text.split('-')[0] ?? '', searched: searchable(text, also) }
   })
 const found = (list: ReturnType<typeof items>, query: string) =>
   find(list, query, 10).best.map(({ text }) => text)
@@ -39,9 +39,9 @@ describe('finding', () => {
     expect(found(list, query)).toEqual(expected)
   })
 
-  test('counts all matches', () => {
-    const many = items(...Array.from({ length: 200 }, (_, n) => `database-${n}`))
+  test('returns some matches of each kind, and counts all', () => {
+    const many = items(...Array.from({ length: 200 }, (_, n) => `database-${n}`), 'metadata-0')
     const { best, count } = find(many, 'data', 50)
-    expect([best.length, count]).toEqual([50, 200])
+    expect([best.length, best.at(-1)?.text, count]).toEqual([51, 'metadata-0', 201])
   })
 })

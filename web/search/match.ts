@@ -62,8 +62,10 @@ export interface Matches<T> {
   readonly count: number
 }
 
-/** Returns the best matches, at most `limit`, best first. Equal matches keep their order. */
-export function find<T extends { readonly searched: Searchable }>(
+/**
+ * Returns the best matches, at most `limit` of each kind, best first. Equal matches keep their order.
+ */
+export function find<T extends { readonly searched: Searchable; readonly kind: string }>(
   items: readonly T[],
   query: string,
   limit: number,
@@ -75,5 +77,11 @@ export function find<T extends { readonly searched: Searchable }>(
     if (score > 0) ranked.push({ item, score, index })
   }
   ranked.sort((a, b) => b.score - a.score || a.index - b.index)
-  return { best: ranked.slice(0, limit).map(({ item }) => item), count: ranked.length }
+  const counts = new Map<string, number>()
+  const best = ranked.filter(({ item: { kind } }) => {
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    return count <= limit
+  })
+  return { best: best.map(({ item }) => item), count: ranked.length }
 }

@@ -1,8 +1,6 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
-import { databasesQuery, endpointsQuery, policiesQuery } from '../api/queries.ts'
-import { useHasRole, usePresence } from '../api/session/person.ts'
+import { usePresence } from '../api/session/person.ts'
 import { sharedStorage } from '../shared/browser-storage.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
@@ -11,18 +9,13 @@ import { formatCount } from '../ui/text/format-number.ts'
 import { find } from './match.ts'
 import classes from './search-dialog.module.css'
 import { SearchField } from './search-field.tsx'
-import {
-  builtInItems,
-  databaseItems,
-  endpointItems,
-  findCollection,
-  type Item,
-} from './search-items.ts'
-import { type Group, RECENT, SearchResults } from './search-results.tsx'
+import { builtInItems, findCollection, type Item } from './search-items.ts'
+import { type Group, groupByKind, RECENT, SearchResults } from './search-results.tsx'
 import { useCollectionItems } from './use-collection-items.ts'
+import { useListItems } from './use-list-items.ts'
 
-/** Maximum number of results shown. */
-const MAX_RESULTS = 50
+/** Maximum number of results of each kind. */
+const MAX_RESULTS = 10
 
 export interface SearchDialogProps {
   readonly query: string
@@ -32,26 +25,18 @@ export interface SearchDialogProps {
   readonly onClose: () => void
 }
 
-/** Searches the pages, actions, endpoints, databases and collections that the user may see. */
+/** Searches the pages and actions, and all that has a name, as far as the person may see them. */
 export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialogProps) {
   const { person } = usePresence()
-  const endpoints = useQuery(endpointsQuery)
-  const mayReadPolicies = useHasRole('operator')
-  const policies = useQuery({ ...policiesQuery, enabled: mayReadPolicies })
-  const databases = useQuery(databasesQuery)
+  const lists = useListItems()
   const collections = useCollectionItems(query)
   const [active, setActive] = useState(0)
   const choose = useSelectResult(person.id)
   const chosen = useRef(false)
 
   const items = useMemo(
-    () => [
-      ...builtInItems(person),
-      ...databaseItems(databases.data ?? []),
-      ...collections.items,
-      ...endpointItems(endpoints.data ?? [], policies.data ?? []),
-    ],
-    [person, databases.data, collections.items, endpoints.data, policies.data],
+    () => [...builtInItems(person), ...lists.items, ...collections.items],
+    [person, lists.items, collections.items],
   )
   const hasQuery = query.trim() !== ''
   const found = useMemo(
@@ -59,9 +44,7 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
     [items, query, hasQuery],
   )
   const groups =
-    found === undefined
-      ? groupItems(items, person.id, databases.data ?? [])
-      : [{ items: found.best }]
+    found === undefined ? groupItems(items, person.id, lists.databases) : groupByKind(found.best)
   const flat = groups.flatMap((group) => group.items)
   // The list may have become shorter than the active index.
   const at = Math.min(active, flat.length - 1)
@@ -70,8 +53,8 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
     chosen.current = true
     choose(item)
   }
-  const loading = endpoints.isPending || databases.isPending || collections.isLoading
-  const failed = endpoints.error ?? databases.error ?? collections.error
+  const loading = lists.isLoading || collections.isLoading
+  const failed = lists.error ?? collections.error
   return (
     <Dialog
       title="Search"
@@ -96,18 +79,16 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
       />
       <SearchResults groups={groups} active={flat[at]?.id} onChoose={go} />
       <p role="status" className={flat.length > 0 ? classes.foot : classes.empty}>
-        {flat.length === 0 &&
-          `No page, action, database${collections.isSearched ? ', collection' : ''} or endpoint matches “${query.trim()}”.`}
+        {flat.length === 0 && `Nothing matches “${query.trim()}”.`}
         {found !== undefined && flat.length > 0 && formatResults(flat.length, found.count)}
-        {loading && ' Endpoints, databases or collections are still loading.'}
+        {loading && ' Some lists are still loading.'}
       </p>
       {hasQuery && collections.unsearched !== undefined && (
         <p className={classes.note}>{collections.unsearched}</p>
       )}
       {failed !== null && (
         <p role="alert" className={classes.error}>
-          Endpoints, databases or collections could not be loaded, so results may be missing.{' '}
-          {failed.message}
+          Some lists could not be loaded, so results may be missing. {failed.message}
         </p>
       )}
     </Dialog>
@@ -137,13 +118,10 @@ function groupItems(
   const recent = recentIds(person).flatMap(
     (id) => items.find((item) => item.id === id) ?? findCollection(id, databases) ?? [],
   )
-  const rest = (kind: Item['kind']) =>
-    items.filter((item) => item.kind === kind && !recent.includes(item))
-  return [
-    { title: RECENT, items: recent },
-    { title: 'Pages', items: rest('Page') },
-    { title: 'Actions', items: rest('Action') },
-  ].filter((group) => group.items.length > 0)
+  const rest = items.filter(
+    (item) => (item.kind === 'Page' || item.kind === 'Action') && !recent.includes(item),
+  )
+  return [...(recent.length > 0 ? [{ title: RECENT, items: recent }] : []), ...groupByKind(rest)]
 }
 
 function useSelectResult(person: string) {

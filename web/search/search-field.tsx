@@ -43,7 +43,7 @@ export function SearchField(props: SearchFieldProps) {
         className={classes.input}
         type="text"
         role="combobox"
-        aria-label="Search pages, actions, databases, collections and endpoints"
+        aria-label="Search for a name, page or action"
         aria-expanded={count > 0}
         aria-controls={RESULTS_ID}
         aria-autocomplete="list"

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { find } from './match.ts'
-import { collectionItems, databaseItems, endpointItems, findCollection } from './search-items.ts'
+import {
+  builtInItems,
+  collectionItems,
+  databaseItems,
+  endpointItems,
+  findCollection,
+} from './search-items.ts'
 
 const items = [
   ...databaseItems(['shop', 'webshop']),
@@ -46,4 +52,25 @@ test('An endpoint is found by its note', () => {
   expect(best.map(({ label, note }) => [label, note])).toEqual([
     ['tcp://127.0.0.1:2', 'For the partner'],
   ])
+})
+
+const person = { id: '1', username: 'x:a', name: null, provider: 'x', databases: null } as const
+
+test.each([
+  ['add endpoint', '/endpoints/new'],
+  ['create database', '/data'],
+  ['invite someone', '/access/people'],
+  ['new token', '/me/new-token'],
+  ['add certificate', '/certificates/new'],
+  ['add webhook', '/webhooks/new'],
+])('%j is an action, which opens its dialog', (query, to) => {
+  const [best] = find(builtInItems({ ...person, role: 'admin' }), query, 10).best
+  expect(best?.target).toMatchObject({ to })
+})
+
+test('A theme is found as "change theme", and an invitation only by admins', () => {
+  const search = (query: string) =>
+    find(builtInItems({ ...person, role: 'operator' }), query, 10).best.map(({ label }) => label)
+  expect(search('change theme')).toHaveLength(3)
+  expect(search('invite someone')).toEqual([])
 })

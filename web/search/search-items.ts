@@ -1,11 +1,24 @@
-import type { Role } from '../../server/contract/access/principal.ts'
+import type { Person, Role } from '../../server/contract/access/principal.ts'
+import type { TokenInfo } from '../../server/contract/access/token.ts'
+import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import type { PolicyRecord } from '../../server/contract/endpoints/policy.ts'
-import { hasRole, type SignedIn } from '../api/session/person.ts'
+import type { WebhookRecord } from '../../server/contract/webhook.ts'
+import { hasRole, nameOf, type SignedIn } from '../api/session/person.ts'
+import { roleLabels } from '../shared/session/role-labels.ts'
 import { type Searchable, searchable } from './match.ts'
 
 /** The kind of a search result, shown beside it. */
-export type ResultKind = 'Page' | 'Action' | 'Endpoint' | 'Database' | 'Collection'
+export type ResultKind =
+  | 'Page'
+  | 'Action'
+  | 'Endpoint'
+  | 'Database'
+  | 'Collection'
+  | 'Person'
+  | 'Token'
+  | 'Certificate'
+  | 'Webhook'
 
 /** The action of a search result. */
 export type SearchTarget =
@@ -24,11 +37,17 @@ export interface Item {
   readonly searched: Searchable
 }
 
-interface BuiltIn {
+interface Entry {
+  /** By default the label. */
+  readonly id?: string
   readonly label: string
+  readonly note?: string | undefined
   readonly target: SearchTarget
   /** Synonyms. */
-  readonly also?: string
+  readonly also?: string | undefined
+}
+
+interface BuiltIn extends Entry {
   readonly needs?: Role
 }
 
@@ -75,6 +94,8 @@ const pages: readonly BuiltIn[] = [
   },
 ]
 
+const THEME = 'change switch color colour appearance'
+
 const actions: readonly BuiltIn[] = [
   {
     label: 'Add endpoint',
@@ -117,19 +138,32 @@ const actions: readonly BuiltIn[] = [
     also: 'new create notification callback changes',
     needs: 'editor',
   },
-  { label: 'Create token', target: { to: '/me/new-token' }, also: 'new api key create' },
+  { label: 'Create token', target: { to: '/me/new-token' }, also: 'new add api key' },
+  {
+    label: 'Invite someone',
+    target: { to: '/access/people', search: { invite: 'yes' } },
+    also: 'new add person people colleague user invitation',
+    needs: 'admin',
+  },
+  {
+    label: 'Add provider',
+    target: { to: '/access/providers', search: { add: 'yes' } },
+    also: 'new oauth openid oidc sign-in github google',
+    needs: 'admin',
+  },
   { label: 'Show keyboard shortcuts', target: { act: 'keys' }, also: 'keyboard shortcuts help' },
-  { label: 'Use light theme', target: { act: 'light' }, also: 'color colour appearance' },
-  { label: 'Use dark theme', target: { act: 'dark' }, also: 'color colour appearance night' },
-  { label: 'Use system theme', target: { act: 'auto' }, also: 'color colour appearance' },
+  { label: 'Use light theme', target: { act: 'light' }, also: THEME },
+  { label: 'Use dark theme', target: { act: 'dark' }, also: THEME },
+  { label: 'Use system theme', target: { act: 'auto' }, also: THEME },
 ]
 
 const make =
   (kind: ResultKind) =>
-  ({ label, target, also }: BuiltIn): Item => ({
-    id: `${kind}:${label}`,
+  ({ label, id = label, note, target, also }: Entry): Item => ({
+    id: `${kind}:${id}`,
     kind,
     label,
+    note,
     target,
     searched: searchable(label, also),
   })
@@ -152,9 +186,45 @@ export function endpointItems(
   return endpoints.map(({ endpoint: label }) => {
     const note = notes.get(label) || undefined
     const target = { to: '/endpoints', search: { open: label } }
-    return { ...make('Endpoint')({ label, target, ...(note && { also: note }) }), note }
+    return make('Endpoint')({ label, target, note, also: note })
   })
 }
+
+/** Returns the people, who are also found by their usernames; each opens their page. */
+export const personItems = (people: readonly Person[]): readonly Item[] =>
+  people.map((person) =>
+    make('Person')({
+      id: person.id,
+      label: nameOf(person),
+      note: person.name === null ? roleLabels[person.role] : person.username,
+      target: { to: `/access/people/${person.id}` },
+      also: person.username,
+    }),
+  )
+
+/** Returns tokens, which are also found by their owners and beginnings; each opens their list. */
+export const tokenItems = (tokens: readonly TokenInfo[], to: string): readonly Item[] =>
+  tokens.map(({ id, name: label, prefix, owner }) =>
+    make('Token')({
+      ...{ id, label, note: `${prefix}…, ${owner}`, target: { to } },
+      also: `${prefix} ${owner}`,
+    }),
+  )
+
+/** Returns the certificates, which are also found by the names that they cover. */
+export const certificateItems = (certificates: readonly CertificateRecord[]): readonly Item[] =>
+  certificates.map(({ name: label, current }) => {
+    const note = current?.names.join(', ')
+    const target = { to: '/certificates', search: { open: label } }
+    return make('Certificate')({ label, note, target, also: note })
+  })
+
+/** Returns the webhooks, which are also found by their URLs and databases. */
+export const webhookItems = (webhooks: readonly WebhookRecord[]): readonly Item[] =>
+  webhooks.map(({ name: label, url, database }) => {
+    const target = { to: '/webhooks', search: { open: label } }
+    return make('Webhook')({ label, note: url, target, also: `${url} ${database}` })
+  })
 
 /** Returns the databases; each opens its documents. */
 export const databaseItems = (names: readonly string[]): readonly Item[] =>
@@ -179,11 +249,7 @@ export function findCollection(id: string, databases: readonly string[]): Item |
 
 function toCollection(database: string, name: string): Item {
   const path = `${database}/${name}`
-  return {
-    id: `Collection:${path}`,
-    kind: 'Collection',
-    label: `${database} / ${name}`,
-    target: { to: `/data/${path}` },
-    searched: searchable(name, path),
-  }
+  const label = `${database} / ${name}`
+  const item = make('Collection')({ id: path, label, target: { to: `/data/${path}` } })
+  return { ...item, searched: searchable(name, path) }
 }

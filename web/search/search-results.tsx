@@ -2,31 +2,46 @@ import { useEffect, useId, useRef } from 'react'
 import {
   type Icon,
   IconBolt,
+  IconCertificate,
   IconDatabase,
   IconFile,
   IconFolder,
+  IconKey,
   IconPlugConnected,
+  IconUser,
+  IconWebhook,
 } from '../ui/icon/icons.tsx'
 import classes from './search-dialog.module.css'
 import { optionId, RESULTS_ID } from './search-field.tsx'
 import type { Item, ResultKind } from './search-items.ts'
 
-/** Results under a heading. Without a title, all results by score. */
+/** Results under a heading. */
 export interface Group {
-  readonly title?: string
+  readonly title: string
   readonly items: readonly Item[]
 }
 
 /** The heading of recent results. */
 export const RECENT = 'Recent'
 
-const icons: Readonly<Record<ResultKind, Icon>> = {
-  Page: IconFile,
-  Action: IconBolt,
-  Endpoint: IconPlugConnected,
-  Database: IconDatabase,
-  Collection: IconFolder,
+const kinds: Readonly<Record<ResultKind, { title: string; Icon: Icon }>> = {
+  Page: { title: 'Pages', Icon: IconFile },
+  Action: { title: 'Actions', Icon: IconBolt },
+  Endpoint: { title: 'Endpoints', Icon: IconPlugConnected },
+  Database: { title: 'Databases', Icon: IconDatabase },
+  Collection: { title: 'Collections', Icon: IconFolder },
+  Person: { title: 'People', Icon: IconUser },
+  Token: { title: 'Tokens', Icon: IconKey },
+  Certificate: { title: 'Certificates', Icon: IconCertificate },
+  Webhook: { title: 'Webhooks', Icon: IconWebhook },
 }
+
+/** Returns results under the headings of their kinds; the kind of the first result comes first. */
+export const groupByKind = (items: readonly Item[]): Group[] =>
+  [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, items]) => ({
+    title: kinds[kind].title,
+    items,
+  }))
 
 /** The list of a combobox, scrolled to the active result. */
 export function SearchResults({
@@ -44,31 +59,25 @@ export function SearchResults({
     if (active === undefined) return
     document.getElementById(optionId(active))?.scrollIntoView({ block: 'nearest' })
   }, [active])
-  const options = (items: readonly Item[], named: boolean) =>
-    items.map((item) => (
-      <Option
-        key={item.id}
-        item={item}
-        active={item.id === active}
-        named={named}
-        onChoose={onChoose}
-      />
-    ))
   return (
     <div ref={list} id={RESULTS_ID} role="listbox" aria-label="Results" className={classes.results}>
-      {groups.map(({ title, items }) =>
-        title === undefined ? (
-          options(items, true)
-        ) : (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options, not of form fields
-          <div key={title} role="group" aria-labelledby={`${id}-${title}`}>
-            <div id={`${id}-${title}`} className={classes.title} role="presentation">
-              {title}
-            </div>
-            {options(items, title === RECENT)}
+      {groups.map(({ title, items }) => (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options, not of form fields
+        <div key={title} role="group" aria-labelledby={`${id}-${title}`}>
+          <div id={`${id}-${title}`} className={classes.title} role="presentation">
+            {title}
           </div>
-        ),
-      )}
+          {items.map((item) => (
+            <Option
+              key={item.id}
+              item={item}
+              active={item.id === active}
+              named={title === RECENT}
+              onChoose={onChoose}
+            />
+          ))}
+        </div>
+      ))}
     </div>
   )
 }
@@ -85,8 +94,8 @@ function Option({
   named: boolean
   onChoose: (item: Item) => void
 }) {
-  const Icon = icons[item.kind]
-  const isName = item.kind !== 'Page' && item.kind !== 'Action'
+  const { Icon } = kinds[item.kind]
+  const isName = !['Page', 'Action', 'Person'].includes(item.kind)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the search field handles the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field

@@ -11,13 +11,11 @@ import { collectionsQuery, databasesQuery } from '../api/queries.ts'
 import { useIsServedHere } from '../api/session/use-is-served-here.ts'
 import { collectionItems, type Item } from './search-items.ts'
 
-/** How long the search uses a list of collections, ms. */
-const FRESH_MS = 60_000
+/** How long the search uses a list, ms. */
+export const FRESH_MS = 60_000
 
 export interface CollectionResults {
   readonly items: readonly Item[]
-  /** Whether the collections of any database are searched. */
-  readonly isSearched: boolean
   readonly isLoading: boolean
   /** Why the collections of a database could not be loaded; null if all could be. */
   readonly error: Error | null
@@ -59,7 +57,7 @@ export function useCollectionItems(query: string): CollectionResults {
     served: served.length,
     all: databases.length,
   })
-  return { items, isSearched: searched.length > 0, isLoading, error, unsearched }
+  return { items, isLoading, error, unsearched }
 }
 
 /** Returns the databases whose collections are in the cache. */

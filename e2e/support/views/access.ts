@@ -34,20 +34,20 @@ export const ACCESS_VIEWS: readonly View[] = [
     refusal: PEOPLE,
   },
   {
-    name: 'people: change role',
-    url: ({ ids }) => `/_console/access/people?change=${ids.viewer}&role=operator`,
-    shows: dialog('Make Vera operator?'),
+    name: 'people: remove access',
+    url: ({ ids }) => `/_console/access/people?deny=${ids.viewer}`,
+    shows: dialog('Remove access of Vera?'),
     needs: 'admin',
     refusal: PEOPLE,
   },
   {
     name: 'people: limit to databases',
-    url: ({ ids }) => `/_console/access/people?change=${ids.viewer}&role=viewer`,
+    url: ({ ids }) => `/_console/access/people/${ids.viewer}?give=${ids.viewer}`,
     async steps(page) {
       await page.getByLabel('Only these').check()
       await page.getByRole('checkbox', { name: 'blog' }).check()
     },
-    shows: dialog('Databases of Vera'),
+    shows: dialog('Access of Vera'),
     needs: 'admin',
     refusal: PEOPLE,
   },

@@ -4,8 +4,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { signInWithKey } from '../../test-support/operator-session.testing.ts'
 import { MAIN } from '../../test-support/server-process.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 
 test('A demo serves its data with its endpoints, and leaves nothing behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-test-'))
@@ -40,6 +42,20 @@ test('A demo serves its data with its endpoints, and leaves nothing behind', asy
   expect(responses).toContain(200)
   expect((await read(port, 'products/p-1')).status).toBe(401)
   expect(readdirSync(folder)).not.toEqual([])
+
+  // The changes of the clients reach one webhook, and another one rejects them.
+  const [key = ''] = /(?<=operator key: )\S+/.exec(printed.join('\n')) ?? []
+  const headers = { Cookie: await signInWithKey(port, key) }
+  const list = async (what: string): Promise<Record<string, unknown>[]> =>
+    (await fetch(`http://127.0.0.1:${port}/_db/_system/_api/${what}`, { headers })).json()
+  await vi.waitFor(async () => {
+    expect(await list('webhook')).toMatchObject([
+      { name: 'helpdesk-search', state: 'failing', lastResponse: { status: 503 } },
+      { name: 'warehouse', state: 'active', lastResponse: { status: 204 } },
+    ])
+  }, WAIT)
+  expect(await list('invitation')).toHaveLength(1)
+  expect(await list('attention')).toContainEqual(expect.objectContaining({ detail: 'Paul Reyes' }))
 
   child.kill('SIGINT')
   expect(await exit).toEqual([0, null])

@@ -86,6 +86,36 @@ test('a stream on one node sends events of the other, and ends immediately when 
   await a.request('DELETE', '/_api/database/later')
 })
 
+test('a provider that one node adds, changes or removes is the same on the other', async () => {
+  const authEndpoint = 'https://login.example/authorize'
+  const settings = {
+    ...{ kind: 'oauth2', label: 'Corp', clientId: 'gatehouse', callback: 'exact' },
+    ...{ authEndpoint, tokenEndpoint: 'https://login.example/token' },
+    activeUserEndpoint: 'https://login.example/user',
+  }
+  const labels = async (node: NodeProcess) => {
+    const { json } = await node.request('GET', '/_api/provider')
+    return (json as { label: string }[]).map(({ label }) => label)
+  }
+  const headers = { 'If-Match': '*' }
+  const before = await labels(b)
+  const input = { name: 'corp', ...settings, clientSecret: 'secret-of-corp' }
+  expect((await a.request('POST', '/_api/provider', input)).status).toBe(201)
+  await vi.waitFor(async () => expect(await labels(b)).toContain('Corp'), WAIT)
+  const begun = await sendRequest(b.port, 'POST', '/_oauth2/corp/auth', {
+    headers: { ...CONSOLE_HEADERS, Origin: origin },
+  })
+  expect([begun.status, begun.headers.location?.split('?')[0]]).toEqual([303, authEndpoint])
+
+  const changed = { ...settings, label: 'Company' }
+  expect((await b.request('PUT', '/_api/provider/corp', changed, { headers })).status).toBe(200)
+  await vi.waitFor(async () => expect(await labels(a)).toContain('Company'), WAIT)
+  expect((await a.request('DELETE', '/_api/provider/corp', undefined, { headers })).status).toBe(
+    200,
+  )
+  await vi.waitFor(async () => expect(await labels(b)).toEqual(before), WAIT)
+})
+
 describe('when a node dies', () => {
   /** Number of documents of the first job. */
   const COUNT = 5_000

@@ -12,12 +12,12 @@ import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
 import { RelativeTime, TimeLeft } from '../../ui/text/relative-time.tsx'
 import { invitationsQuery } from '../queries.ts'
 import { ScopeNames } from '../scope/scope-names.tsx'
-import { usePeopleLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 
 /** The open invitations, if there are any. */
 export function Invitations() {
   const { data = [] } = useQuery(invitationsQuery)
-  const { search, open } = usePeopleLocation()
+  const { search, open } = useAccessLocation()
   const deleted = data.find(({ id }) => id === search.uninvite)
   if (data.length === 0) return null
   const columns: readonly Column<Invitation>[] = [
@@ -68,7 +68,7 @@ export function Invitations() {
 }
 
 function DeleteDialog({ invitation }: { invitation: Invitation }) {
-  const { close } = usePeopleLocation()
+  const { close } = useAccessLocation()
   const queryClient = useQueryClient()
   const remove = useReportedMutation({
     change: () => ({ what: 'The invitation', done: 'deleted' }),

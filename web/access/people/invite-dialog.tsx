@@ -19,7 +19,7 @@ import { invitationsQuery, providersQuery } from '../queries.ts'
 import { roleDescriptions, tokenRoles } from '../roles.ts'
 import { type ScopeDraft, toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 import { ScopeFields } from '../scope/scope-fields.tsx'
-import { usePeopleLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 
 interface InviteDraft extends ScopeDraft {
   /** Empty: the first one. */
@@ -45,7 +45,7 @@ const schema = z.custom<InviteDraft>().check(
 
 /** The form that invites a person, and then shows the link once. */
 export function InviteDialog() {
-  const { close } = usePeopleLocation()
+  const { close } = useAccessLocation()
   const invite = useInvite()
   const query = useQuery(providersQuery)
   useBlocker({ shouldBlockFn: () => invite.isPending, enableBeforeUnload: () => invite.isPending })

@@ -1,36 +1,33 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Role } from '../../../server/contract/access/principal.ts'
+import { Link } from '@tanstack/react-router'
+import { atLeast, type Person, type Role } from '../../../server/contract/access/principal.ts'
 import { useConnection } from '../../api/live/live-provider.tsx'
+import { peopleQuery } from '../../api/queries.ts'
+import { nameOf, usePresence } from '../../api/session/person.ts'
+import { roleLabels } from '../../shared/session/role-labels.ts'
 import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { AddButton } from '../../ui/form/add-button.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
-import { peopleQuery } from '../queries.ts'
-import { usePeopleLocation } from '../use-access-location.ts'
+import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
+import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { ScopeNames } from '../scope/scope-names.tsx'
+import { useAccessLocation } from '../use-access-location.ts'
 import { Invitations } from './invitations.tsx'
-import { PeopleDialogs } from './people-dialogs.tsx'
-import { PeopleTable, WaitingTable } from './people-table.tsx'
+import classes from './people.module.css'
+import { AccessButtons, PeopleDialogs } from './person-access.tsx'
 
 /** The People page: people who wait, members, people whose access was removed, and invitations. */
 export function PeoplePage() {
   const query = useQuery(peopleQuery)
-  const waiting = query.data?.filter(({ role }) => role === 'pending') ?? []
+  const waiting = query.data?.filter(({ role }) => role === 'pending').length ?? 0
   const isPaused = useConnection().state === 'paused'
-  const { open } = usePeopleLocation()
-  usePageTitle(waiting.length > 0 && !isPaused && `${waiting.length} waiting`, 'People', 'Access')
+  const { open } = useAccessLocation()
+  usePageTitle(waiting > 0 && !isPaused && `${waiting} waiting`, 'People', 'Access')
   return (
     <QueryResult query={query} what="the people">
       {(people) => (
         <>
-          {waiting.length > 0 && (
-            <Section
-              title="Waiting for access"
-              count={waiting.length}
-              note="These people have signed in but have no access yet. Give access to those you know."
-            >
-              <WaitingTable people={waiting} />
-            </Section>
-          )}
           {groups
             .map((group) => ({ ...group, members: people.filter(({ role }) => group.has(role)) }))
             .filter(({ members, always }) => always || members.length > 0)
@@ -63,10 +60,16 @@ interface Group {
   readonly caption: string
   readonly has: (role: Role) => boolean
   /** Whether the group is shown if it is empty. */
-  readonly always: boolean
+  readonly always?: true
 }
 
 const groups: readonly Group[] = [
+  {
+    title: 'Waiting for access',
+    note: 'These people have signed in but have no access yet. Give access to those you know.',
+    caption: 'People waiting for access',
+    has: (role) => role === 'pending',
+  },
   {
     title: 'People',
     caption: 'People',
@@ -75,9 +78,68 @@ const groups: readonly Group[] = [
   },
   {
     title: 'Access removed',
-    note: 'These people can’t sign in, and their tokens are revoked. Assign a role to restore access.',
+    note: 'These people can’t sign in, and their tokens are revoked. Give access to restore it.',
     caption: 'People whose access was removed',
     has: (role) => role === 'none',
-    always: false,
   },
 ]
+
+/** Lists people with their roles and sessions. */
+function PeopleTable({ caption, people }: { caption: string; people: readonly Person[] }) {
+  return <RecordTable caption={caption} records={people} columns={columns} idOf={({ id }) => id} />
+}
+
+const columns: readonly Column<Person>[] = [
+  { head: 'Person', cell: (person) => <PersonName person={person} /> },
+  {
+    head: 'Role',
+    width: 152,
+    cell: ({ role, roleSource }) =>
+      roleSource === 'groups' ? `${roleLabels[role]}, from groups` : roleLabels[role],
+  },
+  {
+    head: 'Databases',
+    width: 160,
+    cell: ({ role, databases }) => {
+      if (!atLeast(role, 'viewer')) return <span className="dim">None</span>
+      return databases === null ? 'All' : <ScopeNames names={databases} />
+    },
+  },
+  {
+    head: 'Last sign-in',
+    width: 120,
+    cell: ({ lastSignIn }) =>
+      lastSignIn === null ? 'Never' : <RelativeTime time={lastSignIn} tabIndex={0} />,
+  },
+  {
+    head: 'First seen',
+    width: 120,
+    wideOnly: true,
+    cell: ({ created }) => <RelativeTime time={created} tabIndex={0} />,
+  },
+  {
+    head: 'Sessions',
+    width: 88,
+    cell: ({ sessions }) =>
+      sessions === 0 ? <span className="dim">None</span> : `${sessions} open`,
+  },
+  {
+    head: 'Access',
+    width: 208,
+    cell: (person) => <AccessButtons person={person} isListed />,
+  },
+]
+
+/** The name of a person, which leads to their page. */
+function PersonName({ person }: { person: Person }) {
+  const me = usePresence().person.id
+  return (
+    <span className={classes.person}>
+      <Link to="/access/people/$id" params={{ id: person.id }} className={classes.name}>
+        {nameOf(person)}
+      </Link>
+      {person.name !== null && <span className="mono meta dim">{person.username}</span>}
+      {person.id === me && <span className="meta dim">you</span>}
+    </span>
+  )
+}

@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { OPERATOR, type Person } from '../../../server/contract/access/principal.ts'
+import type { Person } from '../../../server/contract/access/principal.ts'
+import { peopleQuery } from '../../api/queries.ts'
 import { nameOf } from '../../api/session/person.ts'
 import { tokensQuery } from '../../api/tokens-query.ts'
 import { roleLabels } from '../../shared/session/role-labels.ts'
@@ -11,13 +11,12 @@ import { Section } from '../../ui/layout/section.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { Fact, Facts } from '../../ui/table/record-details.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
-import { peopleQuery } from '../queries.ts'
 import { roleDescriptions } from '../roles.ts'
 import { RevokeTokenDialog } from '../tokens/revoke-token-dialog.tsx'
 import { TokenTable } from '../tokens/token-table.tsx'
-import { usePeopleLocation } from '../use-access-location.ts'
-import { PeopleDialogs } from './people-dialogs.tsx'
-import classes from './people-table.module.css'
+import { useAccessLocation } from '../use-access-location.ts'
+import classes from './people.module.css'
+import { AccessButtons, PeopleDialogs } from './person-access.tsx'
 import { SessionList } from './session-list.tsx'
 
 const route = getRouteApi('/access/people/$id')
@@ -55,7 +54,7 @@ function PersonSections({ person }: { person: Person }) {
       <Section
         title={name}
         note={roleDescriptions[person.role]}
-        action={<RoleActions person={person} />}
+        action={<AccessButtons person={person} />}
       >
         <Facts>
           <Fact term="Username" isCode>
@@ -98,26 +97,9 @@ function PersonSections({ person }: { person: Person }) {
   )
 }
 
-function RoleActions({ person }: { person: Person }) {
-  const { open, confirmRole } = usePeopleLocation()
-  if (person.username === OPERATOR.username) return null
-  return (
-    <div className={classes.actions}>
-      <Button onClick={() => open({ give: person.id })}>
-        {person.role === 'pending' || person.role === 'none' ? 'Give access…' : 'Change access…'}
-      </Button>
-      {person.role !== 'none' && (
-        <Button variant="default" onClick={() => confirmRole(person.id, 'none')}>
-          {person.role === 'pending' ? 'Deny' : 'Remove access…'}
-        </Button>
-      )}
-    </div>
-  )
-}
-
 function Tokens({ person }: { person: Person }) {
   const query = useQuery(tokensQuery('everybody'))
-  const { search, open, close } = usePeopleLocation()
+  const { search, open, close } = useAccessLocation()
   const own = query.data?.filter(({ ownerId }) => ownerId === person.id)
   return (
     <Section title="Tokens" count={own?.length} note="Programs that act for this person.">

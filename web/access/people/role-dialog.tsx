@@ -1,86 +1,70 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { atLeast, type Person, type Role } from '../../../server/contract/access/principal.ts'
+import {
+  type AccessRole,
+  atLeast,
+  type Person,
+  type Role,
+} from '../../../server/contract/access/principal.ts'
 import { api, readJson } from '../../api/client.ts'
+import { peopleQuery } from '../../api/queries.ts'
 import { nameOf, usePresence } from '../../api/session/person.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { roleLabels, withArticle } from '../../shared/session/role-labels.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { ChoiceGroup } from '../../ui/form/choice-group.tsx'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
-import { peopleQuery } from '../queries.ts'
 import { roleDescriptions, tokenRoles } from '../roles.ts'
 import { toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 import { ScopeFields } from '../scope/scope-fields.tsx'
-import { usePeopleLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 
-/**
- * Asks for confirmation before a role change, lists its consequences, and limits the role to
- * databases. With the current role, only the limit changes. Without a role, the admin chooses one.
- */
-export function RoleDialog(props: { person: Person; role?: Role }) {
-  const { person } = props
-  const isChosen = props.role === undefined
-  const [choice, setChoice] = useState(
-    () => tokenRoles.find((each) => each === person.role) ?? 'viewer',
-  )
-  const role = props.role ?? choice
+interface RoleDialogProps {
+  readonly person: Person
+  /** Whether the person loses access, or is denied it. Otherwise, the admin chooses a role. */
+  readonly isRemoval: boolean
+}
+
+/** Chooses the role of a person and its databases, or removes access, and lists the consequences. */
+export function RoleDialog({ person, isRemoval }: RoleDialogProps) {
   const isWaiting = person.role === 'pending'
-  const { close } = usePeopleLocation()
+  const roles: readonly AccessRole[] = isWaiting ? tokenRoles : [...tokenRoles, 'pending']
+  const [choice, setChoice] = useState(() => roles.find((each) => each === person.role) ?? 'viewer')
+  const role = isRemoval ? 'none' : choice
+  const { close } = useAccessLocation()
   const me = usePresence().person.id
   const name = nameOf(person)
-  const removes = role === 'none'
   const change = useChangeRole()
   const [scope, setScope] = useState(toScopeDraft(person.databases))
   const [invalid, setInvalid] = useState<string>()
-  const isSame = role === person.role
   const run = () => {
     const problem = validateScope(scope)
     setInvalid(problem)
     if (problem !== undefined) return
     change.mutate({ person, role, databases: toDatabases(scope) }, { onSuccess: close })
   }
+  const isMember = atLeast(person.role, 'viewer')
+  const verb = isRemoval ? (isWaiting ? 'Deny' : 'Remove') : isMember ? 'Change' : 'Give'
   return (
     <ConfirmDialog
-      title={
-        removes
-          ? isWaiting
-            ? `Deny access to ${name}?`
-            : `Remove access of ${name}?`
-          : isChosen
-            ? `Access of ${name}`
-            : isSame
-              ? `Databases of ${name}`
-              : `Make ${name} ${role}?`
-      }
-      keep={isSame || isChosen ? 'Cancel' : keepLabel(person.role, removes)}
+      title={isRemoval ? `${verb} access ${isWaiting ? 'to' : 'of'} ${name}?` : `Access of ${name}`}
+      keep={isRemoval && !isWaiting ? 'Keep access' : 'Cancel'}
       error={change.error?.message ?? ''}
       confirm={{
-        label: removes
-          ? isWaiting
-            ? 'Deny access'
-            : 'Remove access'
-          : isChosen
-            ? isWaiting
-              ? 'Give access'
-              : 'Change access'
-            : isSame
-              ? 'Change databases'
-              : `Make ${role}`,
+        label: `${verb} access`,
         busy: change.isPending,
-        harmless: !removes,
+        harmless: !isRemoval,
         // A callback of `mutate` does not run if the dialog was closed before the response.
         run,
       }}
       onClose={close}
     >
-      {!removes && !isSame && !isChosen && <p>{roleDescriptions[role]}</p>}
-      {isChosen && (
+      {!isRemoval && (
         <ChoiceGroup
           label="Role"
           inline
           first
-          choices={tokenRoles.map((value) => ({ value, label: roleLabels[value] }))}
+          choices={roles.map((value) => ({ value, label: roleLabels[value] }))}
           value={choice}
           note={roleDescriptions[choice]}
           onChange={setChoice}
@@ -102,11 +86,6 @@ export function RoleDialog(props: { person: Person; role?: Role }) {
       ))}
     </ConfirmDialog>
   )
-}
-
-function keepLabel(now: Role, removes: boolean): string {
-  if (removes) return now === 'pending' ? 'Not now' : 'Keep access'
-  return now === 'pending' || now === 'none' ? 'Not now' : `Keep ${now}`
 }
 
 interface RoleAssignment {
@@ -134,7 +113,7 @@ function useChangeRole() {
 
 function describeChange(name: string, before: Role, role: Role): string {
   if (role === 'none') return `Access of ${name} removed`
-  return role === before ? `Databases of ${name} changed` : `${name} is now ${role}`
+  return role === before ? `Access of ${name} changed` : `${name} is now ${role}`
 }
 
 interface RoleChange {

@@ -12,7 +12,7 @@ import { CodeInput } from '../../ui/form/code-input.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
-import { useProvidersLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 import {
   callbackFor,
   needsSecret,
@@ -33,7 +33,7 @@ export interface ProviderDialogProps {
 
 /** The form that adds a provider, or changes one that is managed here. */
 export function ProviderDialog({ providers, provider }: ProviderDialogProps) {
-  const { close } = useProvidersLocation()
+  const { close } = useAccessLocation()
   // The form keeps the revision that it began with.
   const [edited] = useState(provider)
   const taken = providers.map(({ name }) => name)

@@ -9,7 +9,7 @@ import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { type BadgeState, StateBadge } from '../../ui/feedback/state-badge.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { providerTestQuery } from '../queries.ts'
-import { useProvidersLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 import classes from './providers-page.module.css'
 
 const titles: Readonly<Record<(typeof TEST_STEPS)[number], string>> = {
@@ -32,7 +32,7 @@ export function ProviderTestDialog(props: {
   onAgain: () => void
 }) {
   const { provider, id, onAgain } = props
-  const { close } = useProvidersLocation()
+  const { close } = useAccessLocation()
   return (
     <Dialog title={`Test of ${provider.label}`} width={560} onClose={close}>
       <QueryResult query={useQuery(providerTestQuery(provider.name, id))} what="the test">

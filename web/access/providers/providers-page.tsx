@@ -17,7 +17,7 @@ import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
 import { providersQuery } from '../queries.ts'
-import { useProvidersLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 import { useRemoveProvider, useTestProvider } from './provider-requests.ts'
 import { ProviderTestDialog } from './provider-test-dialog.tsx'
 import classes from './providers-page.module.css'
@@ -54,7 +54,7 @@ function PublicUrlMissing() {
 }
 
 function Configured({ providers }: { providers: ProviderSetupList }) {
-  const { open } = useProvidersLocation()
+  const { open } = useAccessLocation()
   const others = providers.filter(({ name }) => name !== LOCAL_PROVIDER)
   return (
     <Section
@@ -92,7 +92,7 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
 /** A provider with its callback URL and actions. Those of the environment can only be tested. */
 function ProviderItem({ provider }: { provider: ProviderSetup }) {
   const { name, label, callback, source, settings } = provider
-  const { open } = useProvidersLocation()
+  const { open } = useAccessLocation()
   const test = useStartTest(provider)
   const isManaged = source === 'managed'
   const at = settings?.issuer ?? settings?.tokenEndpoint
@@ -155,7 +155,7 @@ function ProviderItem({ provider }: { provider: ProviderSetup }) {
 
 /** Starts a test of a provider in another tab. */
 function useStartTest(provider: ProviderSetup) {
-  const { open } = useProvidersLocation()
+  const { open } = useAccessLocation()
   const test = useTestProvider()
   const run = () => {
     // Browsers block a tab that is opened after the response. The dialog then has a link.
@@ -173,7 +173,7 @@ function useStartTest(provider: ProviderSetup) {
 
 /** The dialog that the URL names. */
 function ProviderDialogs({ providers }: { providers: ProviderSetupList }) {
-  const { search, close } = useProvidersLocation()
+  const { search, close } = useAccessLocation()
   const named = search.edit ?? search.remove ?? search.test
   const provider = providers.find(({ name }) => name === named)
   if (search.add !== undefined || (search.edit !== undefined && provider?.settings)) {
@@ -201,7 +201,7 @@ function TestDialog({ provider, id }: { provider: ProviderSetup; id: string }) {
 }
 
 function RemoveDialog({ provider }: { provider: ProviderSetup }) {
-  const { close } = useProvidersLocation()
+  const { close } = useAccessLocation()
   const remove = useRemoveProvider()
   return (
     <ConfirmDialog

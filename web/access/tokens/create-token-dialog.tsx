@@ -1,12 +1,14 @@
 import type { FormErrors } from '@mantine/form'
 import { useBlocker } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { NoResponse } from '../../api/client.ts'
 import { useCreateToken } from '../../shared/create-token.ts'
 import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
+import { useLatest } from '../../ui/use-latest.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 import { CreatedToken } from './created-token.tsx'
 import {
   emptyTokenDraft,
@@ -17,12 +19,23 @@ import {
 } from './token-draft.ts'
 import { TokenFields } from './token-fields.tsx'
 
+/** The dialog of a page that lists tokens. */
+export function NewTokenDialog() {
+  return <CreateTokenDialog onClose={useAccessLocation().close} />
+}
+
+export interface CreateTokenProps {
+  readonly initialValues?: Partial<TokenDraft>
+  /** Takes the new token, which is then not shown here. */
+  readonly onCreated?: (token: string) => void
+  readonly onClose: () => void
+}
+
 /** Form that creates a token and then shows it. The token is shown once and not stored. */
-export function CreateTokenDialog({ path }: { path: TokensPath }) {
-  const { close } = useTokensLocation(path)
+export function CreateTokenDialog({ initialValues, onCreated, onClose: close }: CreateTokenProps) {
   const form = useDraftForm({
     draft: 'token',
-    initialValues: emptyTokenDraft,
+    initialValues: { ...emptyTokenDraft, ...initialValues },
     schema: tokenSchema(Date.now),
     groups: tokenFieldGroups,
   })
@@ -31,13 +44,22 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
     if (!create.isPending) close()
   }
   useBlocker({ shouldBlockFn: () => create.isPending, enableBeforeUnload: () => create.isPending })
+  const pass = useLatest((token: string) => {
+    if (onCreated === undefined) return
+    onCreated(token)
+    close()
+  })
+  const token = create.data?.token
+  useEffect(() => {
+    if (token !== undefined) pass.current(token)
+  }, [token, pass])
   const submit = () =>
     form.submit((draft) =>
       create.mutate(toTokenInput(draft, Date.now()), {
         onError: (error) => form.showErrors(errorsOf(error, draft)),
       }),
     )
-  if (create.data !== undefined) {
+  if (create.data !== undefined && onCreated === undefined) {
     const { token, info } = create.data
     return <CreatedToken token={token} info={info} onDone={close} />
   }

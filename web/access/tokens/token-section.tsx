@@ -4,27 +4,21 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { AddButton } from '../../ui/form/add-button.tsx'
 import { Section } from '../../ui/layout/section.tsx'
-import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
+import { useAccessLocation } from '../use-access-location.ts'
 import { RevokeTokenDialog } from './revoke-token-dialog.tsx'
 import { TokenTable } from './token-table.tsx'
 
-export interface TokenSectionProps {
-  readonly title: string
-  readonly whose: 'own' | 'everybody'
-  readonly path: TokensPath
-}
-
 /** Section that lists tokens, with buttons to create and revoke them. */
-export function TokenSection({ title, whose, path }: TokenSectionProps) {
+export function TokenSection({ whose }: { whose: 'own' | 'everybody' }) {
   const query = useQuery(tokensQuery(whose))
-  const { search, add, revoke, close } = useTokensLocation(path)
+  const { search, addToken, open, close } = useAccessLocation()
   return (
     <Section
-      title={title}
+      title="Tokens"
       count={query.data?.length}
       note="A token lets a program access this server on a person’s behalf, with its own role and databases."
       action={
-        <AddButton variant={whose === 'own' ? 'default' : 'filled'} onClick={add}>
+        <AddButton variant={whose === 'own' ? 'default' : 'filled'} onClick={addToken}>
           Create token
         </AddButton>
       }
@@ -38,7 +32,11 @@ export function TokenSection({ title, whose, path }: TokenSectionProps) {
                 script, a backup or another server.
               </Notice>
             ) : (
-              <TokenTable tokens={tokens} withOwner={whose === 'everybody'} onRevoke={revoke} />
+              <TokenTable
+                tokens={tokens}
+                withOwner={whose === 'everybody'}
+                onRevoke={(revoke) => open({ revoke })}
+              />
             )}
             {search.revoke !== undefined && (
               <RevokeTokenDialog

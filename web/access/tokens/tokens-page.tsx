@@ -7,7 +7,7 @@ export function TokensPage() {
   usePageTitle('Tokens', 'Access')
   return (
     <>
-      <TokenSection title="Tokens" whose="everybody" path="/access/tokens" />
+      <TokenSection whose="everybody" />
       <Outlet />
     </>
   )

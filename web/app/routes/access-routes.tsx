@@ -1,9 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import {
-  readPeopleSearch,
-  readProvidersSearch,
-  readTokensSearch,
-} from '../../access/access-search.ts'
+import { readAccessSearch } from '../../access/access-search.ts'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
 
@@ -27,7 +23,7 @@ const accessIndexRoute = createRoute({
 const peopleRoute = createRoute({
   getParentRoute: () => accessRoute,
   path: '/people',
-  validateSearch: readPeopleSearch,
+  validateSearch: readAccessSearch,
   component: lazyPage(
     async () => (await import('../../access/people/people-page.tsx')).PeoplePage,
     {
@@ -39,7 +35,7 @@ const peopleRoute = createRoute({
 const personRoute = createRoute({
   getParentRoute: () => accessRoute,
   path: '/people/$id',
-  validateSearch: readPeopleSearch,
+  validateSearch: readAccessSearch,
   component: lazyPage(
     async () => (await import('../../access/people/person-page.tsx')).PersonPage,
     { what: 'the person' },
@@ -49,7 +45,7 @@ const personRoute = createRoute({
 const tokensRoute = createRoute({
   getParentRoute: () => accessRoute,
   path: '/tokens',
-  validateSearch: readTokensSearch,
+  validateSearch: readAccessSearch,
   component: lazyPage(
     async () => (await import('../../access/tokens/tokens-page.tsx')).TokensPage,
     {
@@ -58,19 +54,20 @@ const tokensRoute = createRoute({
   ),
 })
 
-const loadCreateToken = async () =>
-  (await import('../../access/tokens/create-token-dialog.tsx')).CreateTokenDialog
+const newToken = lazyPage(
+  async () => (await import('../../access/tokens/create-token-dialog.tsx')).NewTokenDialog,
+)
 
 const newTokenRoute = createRoute({
   getParentRoute: () => tokensRoute,
   path: '/new',
-  component: lazyPage(loadCreateToken, { props: { path: '/access/tokens' } }),
+  component: newToken,
 })
 
 const providersRoute = createRoute({
   getParentRoute: () => accessRoute,
   path: '/providers',
-  validateSearch: readProvidersSearch,
+  validateSearch: readAccessSearch,
   component: lazyPage(
     async () => (await import('../../access/providers/providers-page.tsx')).ProvidersPage,
     { what: 'the providers' },
@@ -80,7 +77,7 @@ const providersRoute = createRoute({
 const meRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/me',
-  validateSearch: readTokensSearch,
+  validateSearch: readAccessSearch,
   component: lazyPage(async () => (await import('../../access/me-page.tsx')).MePage, {
     what: 'your page',
     heading: 'Your page',
@@ -90,7 +87,7 @@ const meRoute = createRoute({
 const myNewTokenRoute = createRoute({
   getParentRoute: () => meRoute,
   path: '/new-token',
-  component: lazyPage(loadCreateToken, { props: { path: '/me' } }),
+  component: newToken,
 })
 
 /** Pages and dialogs of people, tokens and providers, and the page of the signed-in person. */

@@ -1,21 +1,53 @@
 import { createRoute } from '@tanstack/react-router'
+import { lazy, useCallback, useState } from 'react'
 import type { TrafficRange } from '../../../server/contract/overview.ts'
+import { useHasRole, usePresence } from '../../api/session/person.ts'
+import { sharedStorage } from '../../shared/browser-storage.ts'
+import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
+import type { FirstRunDialog } from '../first-run.tsx'
 import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
+
+interface OverviewSearch {
+  readonly range?: TrafficRange
+  /** The dialog of the first steps that is open. */
+  readonly add?: FirstRunDialog
+}
+
+const FirstRun = lazy(async () => ({ default: (await import('../first-run.tsx')).FirstRun }))
+
+/** The first steps, for those who may do them, until they are done or dismissed in this browser. */
+function FirstRunOutlet() {
+  const key = `gatehouse-first-run:${usePresence().person.id}`
+  const [isOver, setOver] = useState(() => sharedStorage.get(key) !== undefined)
+  const end = useCallback(() => {
+    sharedStorage.set(key, 'over')
+    setOver(true)
+  }, [key])
+  const mayChange = useHasRole('operator')
+  if (isOver || !mayChange) return null
+  return (
+    <LazyBoundary>
+      <FirstRun onEnd={end} />
+    </LazyBoundary>
+  )
+}
 
 /** The start page. */
 export const overviewRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/overview',
-  validateSearch: ({ range }: Record<string, unknown>): { range?: TrafficRange } =>
-    range === '24h' ? { range } : {},
+  validateSearch: ({ range, add }: Record<string, unknown>): OverviewSearch => ({
+    ...(range === '24h' && { range }),
+    ...((add === 'database' || add === 'endpoint' || add === 'token') && { add }),
+  }),
   component: lazyPage(
     async () => {
       const [{ OverviewPage }, { ChangeSentence }] = await Promise.all([
         import('../../overview/overview-page.tsx'),
         import('../../audit/change-sentence.tsx'),
       ])
-      return () => <OverviewPage Change={ChangeSentence} />
+      return () => <OverviewPage Change={ChangeSentence} FirstRun={FirstRunOutlet} />
     },
     { what: 'the overview', heading: 'Overview' },
   ),

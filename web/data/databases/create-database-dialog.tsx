@@ -13,11 +13,18 @@ import { useDataLocation } from '../use-data-location.ts'
 import { createErrors, nameError } from './database-name.ts'
 import { formatServingEndpoints } from './database-rows.ts'
 
-/** Form that creates a database. Viewers see why they cannot. */
-export function CreateDatabaseDialog() {
-  const { close } = useDataLocation()
+/**
+ * Form that creates a database. Viewers see why they cannot.
+ *
+ * @param onClose closes it on another page, also after a success; by default, the database is shown.
+ */
+export function CreateDatabaseDialog({ onClose }: { onClose?: () => void }) {
+  const location = useDataLocation()
+  const close = onClose ?? location.close
   const ownRole = useOwnRole()
-  if (useHasRole('operator')) return <CreateForm />
+  if (useHasRole('operator')) {
+    return <CreateForm onClose={close} onCreated={onClose ?? location.showDatabase} />
+  }
   return (
     <UnavailableDialog title={ownRole} onClose={close}>
       Only operators and admins can create databases. Ask an admin for that role.
@@ -36,8 +43,8 @@ const databaseSchema = (existing: readonly string[]) =>
     ),
   })
 
-function CreateForm() {
-  const { showDatabase, close } = useDataLocation()
+function CreateForm(props: { onClose: () => void; onCreated: (name: string) => void }) {
+  const { onClose: close, onCreated } = props
   const { data: existing = [] } = useQuery(databasesQuery)
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const form = useDraftForm({
@@ -51,7 +58,7 @@ function CreateForm() {
     form.submit(() =>
       create.mutate(name, {
         // Not called if the dialog was closed before the response.
-        onSuccess: () => showDatabase(name),
+        onSuccess: () => onCreated(name),
         onError: (error) => form.showErrors(createErrors(error, 'name')),
       }),
     )

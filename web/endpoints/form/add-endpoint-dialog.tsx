@@ -15,7 +15,6 @@ import { showEndpointChange } from '../endpoint-toast.ts'
 import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
 import { RuleChips } from '../table/cells/rule-chips.tsx'
-import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { AddressFields } from './address-fields.tsx'
 import {
   canonicalAddress,
@@ -35,39 +34,36 @@ import { splitAddress } from './split-address.ts'
 import { useAddressCheck } from './use-address-check.ts'
 import { formatStage, useSaveEndpoint } from './use-save-endpoint.ts'
 
+export interface AddEndpointProps {
+  /** The address of the endpoint to copy. */
+  readonly like?: string | undefined
+  /** The database to begin the mapping with. */
+  readonly serve?: string | undefined
+  readonly onClose: () => void
+}
+
 /**
- * The form that adds an endpoint, prefilled from another endpoint if the URL names one, whose rules
- * it copies. The input is kept if the server rejects it.
+ * The form that adds an endpoint, prefilled from another endpoint, whose rules it copies. The input is
+ * kept if the server rejects it.
  */
-export function AddEndpointDialog() {
-  const { search } = useEndpointsLocation()
+export function AddEndpointDialog(props: AddEndpointProps) {
+  const { like, serve } = props
   const { data: endpoints, isPending } = useQuery(endpointsQuery)
-  const policies = useQuery({ ...policiesQuery, enabled: search.like !== undefined })
+  const policies = useQuery({ ...policiesQuery, enabled: like !== undefined })
   // Wait for the endpoint to copy; without one, the form opens at once.
-  if (search.like !== undefined && (isPending || policies.isPending)) return null
+  if (like !== undefined && (isPending || policies.isPending)) return null
   return (
-    <AddForm
-      key={search.like ?? search.serve}
-      like={search.like}
-      serve={search.serve}
-      endpoints={endpoints ?? []}
-      policies={policies.data}
-    />
+    <AddForm key={like ?? serve} {...props} endpoints={endpoints ?? []} policies={policies.data} />
   )
 }
 
-interface AddFormProps {
-  /** The address of the endpoint to copy. */
-  readonly like: string | undefined
-  /** The database to begin the mapping with. */
-  readonly serve: string | undefined
+interface AddFormProps extends AddEndpointProps {
   readonly endpoints: readonly EndpointRecord[]
   /** `undefined` if they could not be loaded or are not needed. */
   readonly policies: readonly PolicyRecord[] | undefined
 }
 
-function AddForm({ like, serve, endpoints, policies }: AddFormProps) {
-  const { close } = useEndpointsLocation()
+function AddForm({ like, serve, endpoints, policies, onClose: close }: AddFormProps) {
   const queryClient = useQueryClient()
   const taken = endpoints.map(({ endpoint }) => endpoint)
   const [copied] = useState(() => copiedPolicy(like, policies))
