@@ -1,38 +1,52 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { policiesQuery } from '../../api/queries.ts'
-import { PolicySummary } from '../../policy/policy-summary.tsx'
+import { PolicyFacts, TrialNotice } from '../../policy/policy-facts.tsx'
+import { hasClients, POLICY_SECTIONS, type PolicySection } from '../../policy/policy-sections.ts'
 import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { preloadForms } from '../load-forms.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { PanelSection } from './panel-section.tsx'
+import type { PanelEndpoint } from './use-panel-endpoint.ts'
 
-/** The policy of an endpoint, for operators. */
-export function EndpointPolicy(props: { address: string; mapping: readonly string[] }) {
-  const { address, mapping } = props
-  const { changePolicy, switch: turn } = useEndpointsLocation()
+const sections = Object.entries(POLICY_SECTIONS) as [PolicySection, string][]
+
+/** The sections of the policy of an endpoint. Each is edited alone. */
+export function PolicyTab({ endpoint: { address } }: { endpoint: PanelEndpoint }) {
+  const { changePolicy } = useEndpointsLocation()
   const query = useQuery(policiesQuery)
-  const record = query.data?.find(({ endpoint }) => endpoint === address)
-  const intent = { onPointerEnter: preloadForms, onFocus: preloadForms }
+  const shown = sections.filter(([section]) => section !== 'tls' || address.startsWith('ssl:'))
   return (
-    <PanelSection
-      title="Policy"
-      action={
-        query.data !== undefined && (
-          <span>
-            <Button variant="subtle" onClick={() => turn(address)} {...intent}>
-              {record?.policy.enabled === false ? 'Turn on' : 'Turn off'}
-            </Button>
-            <Button variant="subtle" onClick={() => changePolicy(address)} {...intent}>
-              Edit policy
-            </Button>
-          </span>
+    <QueryResult query={query} what="the policy">
+      {(records) => {
+        const record = records.find((each) => each.endpoint === address)
+        return (
+          <>
+            <TrialNotice record={record} />
+            {shown.map(([section, title]) => (
+              <PanelSection
+                key={section}
+                title={title}
+                action={
+                  (section !== 'access' || hasClients(address)) && (
+                    <Button
+                      variant="subtle"
+                      aria-label={`Edit: ${title}`}
+                      onClick={() => changePolicy(address, section)}
+                      onPointerEnter={preloadForms}
+                      onFocus={preloadForms}
+                    >
+                      Edit
+                    </Button>
+                  )
+                }
+              >
+                <PolicyFacts record={record} section={section} address={address} />
+              </PanelSection>
+            ))}
+          </>
         )
-      }
-    >
-      <QueryResult query={query} what="the policy">
-        {() => <PolicySummary record={record} mapping={mapping} />}
-      </QueryResult>
-    </PanelSection>
+      }}
+    </QueryResult>
   )
 }

@@ -1,38 +1,31 @@
-import { Button } from '@mantine/core'
-import { lazy } from 'react'
-import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
-import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
-import { createStore, useStore } from '../../ui/store.ts'
+import { useQuery } from '@tanstack/react-query'
+import { policiesQuery } from '../../api/queries.ts'
+import { useHasRole } from '../../api/session/person.ts'
+import { RequestTest } from '../../policy/request-test.tsx'
+import { LiveRequests } from '../../requests/live-requests.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { PanelSection } from './panel-section.tsx'
+import type { PanelEndpoint } from './use-panel-endpoint.ts'
 
-const LiveRequests = lazy(async () => ({
-  default: (await import('../../requests/live-requests.tsx')).LiveRequests,
-}))
-
-/** Whether the section follows the requests, also in the panel of the next endpoint. */
-const following = createStore(false)
-
-/** The live requests of an endpoint, on demand: they need a stream of their own. */
-export function RequestsSection({ address }: { address: string }) {
-  const isOpen = useStore(following)
+/** The live requests of an endpoint, and a test of what its policy does with a request. */
+export function RequestsTab({ endpoint: { address } }: { endpoint: PanelEndpoint }) {
+  const mayTest = useHasRole('operator')
   const { changePolicy } = useEndpointsLocation()
+  const { data: policies } = useQuery({ ...policiesQuery, enabled: mayTest })
+  const policy = policies?.find(({ endpoint }) => endpoint === address)?.policy ?? null
   return (
-    <PanelSection
-      title="Requests"
-      action={
-        <Button variant="subtle" onClick={() => following.set(!isOpen)}>
-          {isOpen ? 'Stop watching' : 'Watch requests'}
-        </Button>
-      }
-    >
-      {isOpen ? (
-        <LazyBoundary fallback={<SkeletonRows what="the requests" />}>
-          <LiveRequests endpoint={address} onChangePolicy={changePolicy} />
-        </LazyBoundary>
-      ) : (
-        <p className="meta dim">Shows requests as they arrive, and why some are rejected.</p>
+    <>
+      <PanelSection title="Live requests">
+        <LiveRequests
+          endpoint={address}
+          onChangePolicy={(_, change) => changePolicy(address, 'access', change)}
+        />
+      </PanelSection>
+      {policies !== undefined && (
+        <PanelSection title="Test a request">
+          <RequestTest address={address} policy={policy} />
+        </PanelSection>
       )}
-    </PanelSection>
+    </>
   )
 }

@@ -44,15 +44,16 @@ export function usePanelEndpoint(address: string) {
   useEffect(() => {
     if (record === undefined || now === undefined) return
     const listeners = now.map((listener) => withFigures(listener, counted))
-    setLatest((before) => {
+    setLatest((last) => {
+      const before = last?.address === address ? last : undefined
       if (record !== null) {
         const mapping = record.databases
         return { address, mapping, listeners, figures: listeners, goneAt: undefined }
       }
       if (before !== undefined) {
-        const last = listeners.length > 0 ? listeners : before.figures
+        const latestFigures = listeners.length > 0 ? listeners : before.figures
         const goneAt = before.goneAt ?? Date.now()
-        return { ...before, listeners, figures: last, goneAt }
+        return { ...before, listeners, figures: latestFigures, goneAt }
       }
       // The endpoint was removed before the panel opened: its listeners are draining and its
       // mapping is unknown.
@@ -64,7 +65,7 @@ export function usePanelEndpoint(address: string) {
   }, [address, record, now, counted])
   const none = record === null && now?.length === 0
   return {
-    endpoint: latest ?? (none ? null : undefined),
+    endpoint: latest?.address === address ? latest : none ? null : undefined,
     failure: record === undefined ? endpoints.error : now === undefined ? states.error : null,
     retry: () => {
       void endpoints.refetch()
