@@ -126,10 +126,13 @@ test('endpoints: panel', async ({ page, gatehouse }, { parallelIndex }) => {
     await panel.getByRole('radio', { name: kind }).check({ force: true })
     await shoot(page, `endpoints-panel-${kind.toLowerCase()}`)
   }
-  await panel.getByRole('heading', { name: 'Try it' }).scrollIntoViewIfNeeded()
-  await shoot(page, 'endpoints-panel-below', {
-    prepare: () => panel.getByRole('heading', { name: 'Changes' }).scrollIntoViewIfNeeded(),
-  })
+  for (const tab of ['Databases', 'Policy', 'Connect', 'Changes']) {
+    await panel.getByRole('tab', { name: tab }).click()
+    await expect(
+      panel.getByRole('tabpanel', { name: tab }).getByRole('button').first(),
+    ).toBeVisible()
+    await shoot(page, `endpoints-panel-${tab.toLowerCase()}`)
+  }
   await page.goto(at({ open: sample.failed }))
   await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible()
   await shoot(page, 'endpoints-panel-failed')
@@ -153,21 +156,19 @@ test('endpoints: live requests', async ({ page, gatehouse }, { parallelIndex }) 
     await fetch(`${url}/customers-of-the-northern-region/archived/2026`)
     await fetch(`${url}/_db/nowhere/articles`)
   }
-  await gatehouse.signIn(page, at({ open: sample.shop }))
-  const requests = page.getByRole('region', { name: 'Requests' })
-  const show = () => requests.getByRole('heading').evaluate((heading) => heading.scrollIntoView())
-  await requests.getByRole('button', { name: 'Watch requests' }).click()
+  await gatehouse.signIn(page, at({ open: sample.shop, tab: 'requests' }))
+  const requests = page.getByRole('tabpanel', { name: 'Requests' })
   await expect(requests.getByText('No requests yet.')).toBeVisible()
-  await shoot(page, 'endpoints-panel-requests-none', { prepare: show })
+  await shoot(page, 'endpoints-panel-requests-none')
   await send()
   await expect(requests.getByText('Database not served')).toBeVisible()
-  await shoot(page, 'endpoints-panel-requests', { prepare: show })
+  await shoot(page, 'endpoints-panel-requests')
   await requests.getByRole('button', { name: 'DELETE' }).click()
   await send()
-  await shoot(page, 'endpoints-panel-requests-open', { prepare: show })
+  await shoot(page, 'endpoints-panel-requests-open')
   await requests.getByLabel('Path').fill('/none')
   await expect(requests.getByText('No request matches the filter.')).toBeVisible()
-  await shoot(page, 'endpoints-panel-requests-no-match', { prepare: show })
+  await shoot(page, 'endpoints-panel-requests-no-match')
 
   await page.goto(`${consolePath}/requests`)
   await expect(page.getByText('Database not served').first()).toBeVisible()
@@ -334,19 +335,25 @@ test('policies: panel, form, lock-out, trial, turning off', async ({ page, gateh
     anonymous: { read: ['articles', 'notes'] },
     rateLimit: { requestsPerSecond: 50, burst: 100 },
   })
-  await gatehouse.signIn(page, at({ open: shop }))
-  await page.getByRole('button', { name: 'Edit policy' }).scrollIntoViewIfNeeded()
+  await gatehouse.signIn(page, at({ open: shop, tab: 'policy' }))
+  await expect(page.getByRole('button', { name: 'Edit: Limits' })).toBeVisible()
   await shoot(page, 'panel-policy')
-  await page.goto(at({ policy: shop }))
+  await page.goto(at({ open: shop, tab: 'requests' }))
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await expect(page.getByText(/^(Admitted|Rejected)/)).toBeVisible()
+  await shoot(page, 'policy-test')
+  for (const section of ['general', 'access', 'pages', 'limits']) {
+    await page.goto(at({ policy: shop, section }))
+    await expect(page.getByRole('button', { name: 'Save policy' })).toBeVisible()
+    await shoot(page, `policy-${section}`)
+  }
+  await page.goto(at({ policy: shop, section: 'documents' }))
   await page.getByText('Read and write', { exact: true }).click()
   await shoot(page, 'policy')
-  await page.getByRole('button', { name: 'Test', exact: true }).click()
-  await expect(page.getByText('Admitted: every rule permits the request.')).toBeVisible()
-  await shoot(page, 'policy-test')
   await page.getByRole('button', { name: 'Try for 60 seconds' }).click()
   await expect(page.getByText('Trying a policy of')).toBeVisible()
   await shoot(page, 'policy-trial')
-  await page.goto(at({ policy: `tcp://127.0.0.1:${gatehouse.port}` }))
+  await page.goto(at({ policy: `tcp://127.0.0.1:${gatehouse.port}`, section: 'administration' }))
   await page.getByText('None here', { exact: true }).click()
   await shoot(page, 'policy-lock-out')
   await page.goto(at({ switch: shop }))

@@ -63,6 +63,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
           <>
             <ChoiceGroup
               label="Clients"
+              first
               choices={[
                 { value: 'all', label: 'All clients' },
                 {
@@ -99,6 +100,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
       <>
         <ChoiceGroup
           label="Documents"
+          first
           inline
           choices={[
             { value: 'write', label: 'Read and write' },
@@ -136,6 +138,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
       <>
         <ChoiceGroup
           label="Console, sign-in and API of the administration"
+          first
           inline
           choices={[
             { value: 'on', label: 'As mapped' },
@@ -151,6 +154,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
       <>
         <ChoiceGroup
           label="Pages of other origins (CORS)"
+          first
           choices={[
             { value: 'none', label: 'None' },
             { value: 'all', label: 'All origins' },
@@ -188,6 +192,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
         <div className={classes.three}>
           <CodeInput
             label="Requests per second"
+            data-autofocus
             placeholder="not limited"
             inputMode="decimal"
             {...form.getInputProps('rate')}
