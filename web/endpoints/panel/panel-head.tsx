@@ -63,10 +63,10 @@ function Actions({ address, policy }: { address: string; policy: Policy | undefi
   const phone = usePhoneScreen()
   const all = [
     ...(address.startsWith('unix:') ? [] : [{ label: 'Change port…', run: changePort }]),
+    { label: 'Duplicate', run: duplicate },
     ...(policy === undefined
       ? []
       : [{ label: policy.enabled === false ? 'Turn on' : 'Turn off', run: turn }]),
-    { label: 'Duplicate', run: duplicate },
     { label: 'Remove', run: remove, danger: true },
   ]
   const shown = phone ? all.slice(0, 2) : all
