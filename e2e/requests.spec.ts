@@ -7,7 +7,7 @@ import { expect, test } from './support/server/gatehouse.ts'
 const API = '/_db/_system/_api'
 
 const requestsOf = (page: Page, address: string) =>
-  panelOf(page, address).getByRole('tabpanel', { name: 'Requests' })
+  panelOf(page, address).getByRole('region', { name: 'Live requests' })
 const accessForm = (page: Page, address: string) =>
   page.getByRole('dialog', { name: `Who may connect · ${address}` })
 
@@ -17,7 +17,8 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
 }) => {
   const { address, url } = await addBlog(gatehouse)
   await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: address })}`)
-  const requests = await openTab(page, address, 'Requests')
+  await openTab(page, address, 'Requests')
+  const requests = requestsOf(page, address)
   await expect(requests).toContainText('No requests yet. New ones will appear here.')
   await expect(requests.getByRole('status')).toHaveText('Live')
   await expectAccessible(page)
@@ -89,17 +90,17 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
   )
 
   // The policy decides on a request that is not sent.
-  const test = requests.getByRole('region', { name: 'Test a request' })
-  await test.getByLabel('Method').selectOption('DELETE')
-  await test.getByLabel('Credential').selectOption('Role admin')
-  await test.getByLabel('Client').fill('127.0.0.1')
-  await test.getByLabel('Path').press('Enter')
-  await expect(test.getByRole('status')).toContainText(
+  const tested = page.getByRole('region', { name: 'Test a request' })
+  await tested.getByLabel('Method').selectOption('DELETE')
+  await tested.getByLabel('Credential').selectOption('Role admin')
+  await tested.getByLabel('Client').fill('127.0.0.1')
+  await tested.getByLabel('Path').press('Enter')
+  await expect(tested.getByRole('status')).toContainText(
     '“Who may connect” does not admit the client',
   )
-  await test.getByLabel('Client').fill('203.0.113.7')
-  await test.getByRole('button', { name: 'Test' }).click()
-  await expect(test.getByRole('status')).toHaveText('Admitted: every rule permits the request.')
+  await tested.getByLabel('Client').fill('203.0.113.7')
+  await tested.getByRole('button', { name: 'Test' }).click()
+  await expect(tested.getByRole('status')).toHaveText('Admitted: every rule permits the request.')
 
   // The row of the table leads to the policy.
   await page.keyboard.press('Escape')
