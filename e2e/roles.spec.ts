@@ -193,7 +193,7 @@ test('A viewer sees the changes of an operator in another console', async ({ bro
   await rowOf(there, address).focus()
   await there.keyboard.press('Enter')
   const panel = there.getByRole('dialog', { name: address })
-  await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+  await expect(panel.getByRole('region', { name: 'Nodes' })).toContainText('Listening')
   await expect(panel.getByRole('tab', { name: 'Policy' })).toBeHidden()
   const databases = await openTab(there, address, 'Databases')
   await here.keyboard.press('e')

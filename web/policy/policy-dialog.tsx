@@ -132,7 +132,7 @@ export function PolicyDialog(props: PolicyFormProps) {
     <Dialog
       title={`${POLICY_SECTIONS[section]} · ${address}`}
       name={address}
-      width={560}
+      width={640}
       onClose={onClose}
       returnTo={props.returnTo}
     >

@@ -93,7 +93,7 @@ export const ENDPOINT_VIEWS: readonly View[] = [
   {
     name: 'endpoint: panel of a failed endpoint',
     url: ({ failed }) => withAddress('open', failed),
-    shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),
+    shows: (page) => page.getByRole('region', { name: 'Nodes' }).getByText('Failed'),
     changes: [/^Try now$/, /^Change port…$/],
   },
   {

@@ -23,7 +23,7 @@ export function NodeStates(props: {
   const mayChange = useHasRole('operator')
   const { retry, closeConnections, problem } = useListenerActions()
   return (
-    <PanelSection title="State">
+    <PanelSection title="Nodes">
       <ul className={classes.nodes}>
         {listeners.map((listener) => (
           <li key={`${listener.node} ${listener.state === 'draining'}`} className={classes.node}>
