@@ -4,6 +4,7 @@ import {
   chooseEveryDatabase,
   chooseInMenu,
   consolePath,
+  openTab,
   rowOf,
 } from './support/page/endpoints-page.ts'
 import { expect, test } from './support/server/gatehouse.ts'
@@ -53,11 +54,11 @@ test('Back skips the closed dialogs and panels of endpoints', async ({ page, gat
   await rowOf(page, address).focus()
   await page.keyboard.press('Enter')
   const panel = page.getByRole('dialog', { name: address, exact: true })
-  await panel.getByRole('button', { name: 'Remove endpoint' }).click()
+  await panel.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('button', { name: 'Keep it' }).click()
   await expect(panel).toBeVisible()
   await expect(page).toHaveURL(/\?open=[^&]+$/)
-  await panel.getByRole('button', { name: 'Remove endpoint' }).click()
+  await panel.getByRole('button', { name: 'Remove' }).click()
   await page
     .getByRole('dialog', { name: `Remove ${address}?` })
     .getByRole('button', { name: 'Remove endpoint' })
@@ -107,7 +108,8 @@ test('A dialog that is opened after a slow step back stays open', async ({ page,
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: own })}`)
   const panel = page.getByRole('dialog', { name: own, exact: true })
-  await panel.getByRole('button', { name: 'Edit mapping' }).click()
+  const databases = await openTab(page, own, 'Databases')
+  await databases.getByRole('button', { name: 'Edit mapping' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await panel.getByRole('button', { name: 'Duplicate' }).click()
   const form = page.getByRole('dialog', { name: 'Add endpoint' })

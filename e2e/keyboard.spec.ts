@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { consolePath, panelOf, rowOf } from './support/page/endpoints-page.ts'
 import { pressSequence } from './support/page/press-sequence.ts'
 import { openPeopleProvider, signInAs } from './support/people.ts'
 import { expect, freshTest, test } from './support/server/gatehouse.ts'
@@ -139,6 +139,30 @@ freshTest(
     await expect(page.getByRole('row').filter({ hasText: 'nightly backup' })).toBeVisible()
   },
 )
+
+test('A tab of the panel is chosen and a section of the policy edited by keyboard', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, consolePath)
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await tabTo(page, rowOf(page, own))
+  await page.keyboard.press('Enter')
+  const panel = panelOf(page, own)
+  await tabTo(page, panel.getByRole('tab', { name: 'Status' }))
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  const policy = panel.getByRole('tabpanel', { name: 'Policy' })
+  const edit = policy.getByRole('button', { name: 'Edit: Limits' })
+  await enter(page, edit)
+  const form = page.getByRole('dialog', { name: `Limits · ${own}` })
+  await expect(form.getByLabel('Requests per second')).toBeFocused()
+  await page.keyboard.type('500')
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toBeHidden()
+  await expect(edit).toBeFocused()
+  await expect(policy).toContainText('500/s for each client')
+})
 
 test('Esc closes only the topmost layer, and the focus returns to its opener', async ({
   page,

@@ -54,7 +54,7 @@ test('Each node shows the state of all nodes, including changes and a failed nod
 
   await page.goto(`${consolePath}?${new URLSearchParams({ open: address })}`)
   const panel = page.getByRole('dialog', { name: address, exact: true })
-  const state = panel.getByRole('region', { name: 'State' }).getByRole('listitem')
+  const state = panel.getByRole('region', { name: 'Nodes' }).getByRole('listitem')
   await expect(state.filter({ hasText: 'ada' })).toContainText('Listening')
   await expect(state.filter({ hasText: 'bob' })).toContainText('Listening')
   await expect(state.filter({ hasText: 'cyd' })).toContainText('Elsewhere')

@@ -1,15 +1,15 @@
 import type { Page } from '@playwright/test'
 import { addBlog } from './support/add-blog.ts'
-import { chooseInMenu, consolePath } from './support/page/endpoints-page.ts'
+import { chooseInMenu, consolePath, openTab, panelOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
 const API = '/_db/_system/_api'
 
 const requestsOf = (page: Page, address: string) =>
-  page.getByRole('dialog', { name: address, exact: true }).getByRole('region', { name: 'Requests' })
-const policyForm = (page: Page, address: string) =>
-  page.getByRole('dialog', { name: `Policy of ${address}` })
+  panelOf(page, address).getByRole('region', { name: 'Live requests' })
+const accessForm = (page: Page, address: string) =>
+  page.getByRole('dialog', { name: `Who may connect · ${address}` })
 
 test('An operator follows the requests of an endpoint, and blocks a client', async ({
   page,
@@ -17,8 +17,8 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
 }) => {
   const { address, url } = await addBlog(gatehouse)
   await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: address })}`)
+  await openTab(page, address, 'Requests')
   const requests = requestsOf(page, address)
-  await requests.getByRole('button', { name: 'Watch requests' }).click()
   await expect(requests).toContainText('No requests yet. New ones will appear here.')
   await expect(requests.getByRole('status')).toHaveText('Live')
   await expectAccessible(page)
@@ -54,7 +54,7 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
   await expect(requests.getByRole('button', { name: 'Pause' })).toBeVisible()
 
   // The node records other requests only while someone follows them.
-  await requests.getByRole('button', { name: 'Stop watching' }).click()
+  await openTab(page, address, 'Status')
   const list = `${API}/request?${new URLSearchParams({ endpoint: address })}`
   const isRecorded = async (path: string) => {
     await gatehouse.get(new URL(path, url).href)
@@ -62,11 +62,12 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
   }
   let sent = 0
   await expect.poll(() => isRecorded(`/articles/none-${++sent}`)).toBe(false)
-  await requests.getByRole('button', { name: 'Watch requests' }).click()
+  await openTab(page, address, 'Requests')
+  await expect(rows).not.toHaveCount(0)
 
   await rejected.click()
   await requests.getByRole('button', { name: 'Allow only 127.0.0.1' }).click()
-  const form = policyForm(page, address)
+  const form = accessForm(page, address)
   await expect(form).toContainText('Allowed clients: 127.0.0.1 (was all)')
   await page.keyboard.press('Escape')
   await requests.getByRole('button', { name: 'Block 127.0.0.1' }).click()
@@ -88,12 +89,24 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
     'The connection was refused. The endpoint does not admit the address 127.0.0.1',
   )
 
-  // The row of the table leads to the same form, without a change.
+  // The policy decides on a request that is not sent.
+  const tested = page.getByRole('region', { name: 'Test a request' })
+  await tested.getByLabel('Method').selectOption('DELETE')
+  await tested.getByLabel('Credential').selectOption('Role admin')
+  await tested.getByLabel('Client').fill('127.0.0.1')
+  await tested.getByLabel('Path').press('Enter')
+  await expect(tested.getByRole('status')).toContainText(
+    '“Who may connect” does not admit the client',
+  )
+  await tested.getByLabel('Client').fill('203.0.113.7')
+  await tested.getByRole('button', { name: 'Test' }).click()
+  await expect(tested.getByRole('status')).toHaveText('Admitted: every rule permits the request.')
+
+  // The row of the table leads to the policy.
   await page.keyboard.press('Escape')
   await chooseInMenu(page, address, 'Edit policy')
-  await expect(form.getByRole('button', { name: 'Save policy' })).toHaveAttribute(
-    'aria-disabled',
-    'true',
+  await expect(panelOf(page, address).getByRole('tabpanel', { name: 'Policy' })).toContainText(
+    'Blocked clients127.0.0.1',
   )
 })
 
@@ -150,7 +163,7 @@ test('The Requests view shows rejected requests of all endpoints, and reconnects
   await page.goBack()
   await row.first().getByRole('button').click()
   await page.getByRole('button', { name: 'Block 127.0.0.1' }).click()
-  await expect(policyForm(page, address)).toContainText('Blocked clients: 127.0.0.1 (was none)')
+  await expect(accessForm(page, address)).toContainText('Blocked clients: 127.0.0.1 (was none)')
   await page.keyboard.press('Escape')
   await expect(requestsOf(page, address)).toBeVisible()
 })

@@ -1,7 +1,13 @@
 import type { Page } from '@playwright/test'
 import { atLeast } from '../server/contract/access/principal.ts'
 import { watchBrowserErrors } from './support/page/browser-errors.ts'
-import { chooseEveryDatabase, consolePath, openMenu, rowOf } from './support/page/endpoints-page.ts'
+import {
+  chooseEveryDatabase,
+  consolePath,
+  openMenu,
+  openTab,
+  rowOf,
+} from './support/page/endpoints-page.ts'
 import { pressSequence } from './support/page/press-sequence.ts'
 import { visit } from './support/page/visit.ts'
 import { browserOf } from './support/people.ts'
@@ -187,7 +193,9 @@ test('A viewer sees the changes of an operator in another console', async ({ bro
   await rowOf(there, address).focus()
   await there.keyboard.press('Enter')
   const panel = there.getByRole('dialog', { name: address })
-  await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+  await expect(panel.getByRole('region', { name: 'Nodes' })).toContainText('Listening')
+  await expect(panel.getByRole('tab', { name: 'Policy' })).toBeHidden()
+  const databases = await openTab(there, address, 'Databases')
   await here.keyboard.press('e')
   await here.getByLabel('Only these').check()
   await here.getByRole('combobox', { name: 'Add a database' }).fill('shop')
@@ -195,7 +203,7 @@ test('A viewer sees the changes of an operator in another console', async ({ bro
   await here.keyboard.press('Control+Enter')
   await expect(here.getByRole('dialog')).toHaveCount(0)
   await expect(rowOf(there, address)).toContainText('shop')
-  await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('shop')
+  await expect(databases).toContainText('shop')
 
   await rowOf(here, address).focus()
   await here.keyboard.press('Delete')

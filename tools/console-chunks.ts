@@ -60,7 +60,7 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
   // What the panel, the dialogs and the banner of policies share, without the form.
   {
     name: 'policies',
-    test: /\/web\/policy\/(?!policy-(?:dialog|fields|draft)|request-test|switch)/,
+    test: /\/web\/policy\/(?!policy-(?:dialog|fields|draft)|describe|request-test|switch)/,
   },
 ]
 

@@ -3,19 +3,16 @@ import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { Page } from '@playwright/test'
 import { BODY_PROGRESS } from '../../server/contract/request-body.ts'
-import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { consolePath, openTab, panelOf, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
 import { hasCurl } from '../support/server/has-curl.ts'
 import { listen } from '../support/server/listen.ts'
 
-const panelPath = (address: string) => `${consolePath}?${new URLSearchParams({ open: address })}`
-
-const panelOf = (page: Page, address: string) =>
-  page.getByRole('dialog', { name: address, exact: true })
+const panelPath = (address: string, tab?: string) =>
+  `${consolePath}?${new URLSearchParams({ open: address, ...(tab && { tab }) })}`
 
 /** Adds an endpoint with existing databases; returns its port, address and URL. */
 async function added(gatehouse: Gatehouse, ...databases: string[]) {
@@ -43,6 +40,9 @@ test('Requests to an endpoint show in its panel, which opens by keyboard', async
   const traffic = panel.getByRole('region', { name: 'Traffic' })
   await expect(traffic).toContainText(/15 requests in the last .*, 3 errors/)
   await expect(traffic.getByRole('definition').filter({ hasText: /^15$/ })).toBeVisible()
+  await expect(panel.getByRole('region', { name: 'Response times' })).toContainText(
+    /95th percentile([0-9.]+ ms|–)/,
+  )
 
   const chart = traffic.getByRole('slider', { name: 'Time within the last hour' })
   await chart.focus()
@@ -91,16 +91,16 @@ test('The panel leaves the table usable and closes by going back', async ({ page
   await expect(panelOf(page, first)).toContainText('You are here')
   await expect(panelOf(page, address)).toBeHidden()
 
-  // The button that has the focus is replaced with the panel's content.
-  await panelOf(page, first).getByRole('button', { name: 'Edit mapping' }).focus()
+  // The control that has the focus is replaced with the panel's content.
+  await panelOf(page, first).getByRole('slider').focus()
   await page.goBack()
   await expect(panelOf(page, address)).toBeVisible()
   await expect(heading).toBeFocused()
   await rowOf(page, first).focus()
   await page.keyboard.press('t')
-  const tryIt = panelOf(page, first).getByRole('heading', { name: 'Try it' })
-  await expect(tryIt).toBeFocused()
-  await expect(tryIt).toBeInViewport()
+  await expect(panelOf(page, first).getByRole('tabpanel', { name: 'Connect' })).toContainText(
+    'curl http',
+  )
   await page.goBack()
   await expect(panelOf(page, address)).toBeVisible()
   await page.goBack()
@@ -120,7 +120,7 @@ if (hasCurl) {
       const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -sS`], { env })
       return JSON.parse(stdout) as unknown
     }
-    await gatehouse.signIn(page, panelPath(address))
+    await gatehouse.signIn(page, panelPath(address, 'connect'))
     const tried = page.getByRole('region', { name: 'Try it' })
     const commands = async () => {
       const texts = await tried.locator('code').allTextContents()
@@ -164,7 +164,7 @@ if (hasCurl) {
     await mkdir(path.join(gatehouse.data, 'sockets'), { recursive: true })
     const socket = `unix://${path.join(gatehouse.data, 'sockets', 'a socket')}`
     await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: socket, databases: ['blog'] })
-    await page.goto(panelPath(socket))
+    await page.goto(panelPath(socket, 'connect'))
     await expect.poll(commands).toHaveLength(3)
     expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
   })
@@ -178,14 +178,14 @@ test('A failed endpoint moves to a free port, and back', async ({ page, gatehous
   await page.setViewportSize({ width: 1440, height: 900 })
   await gatehouse.signIn(page, panelPath(address))
   const panel = panelOf(page, address)
-  const state = panel.getByRole('region', { name: 'State' })
+  const state = panel.getByRole('region', { name: 'Nodes' })
   await expect(state).toContainText(/Failing since [0-9]{2}:[0-9]{2}, [0-9]+ attempts?/)
   await expect(state).toContainText(`sudo ss -ltnp 'sport = :${port}'`)
   await expect(panel).toContainText('Not listening, so no traffic.')
   await expect(rowOf(page, address)).toContainText('is used by another program')
   await expectAccessible(page)
 
-  await state.getByRole('button', { name: 'Change port…' }).click()
+  await panel.getByRole('button', { name: 'Change port…' }).click()
   const form = page.getByRole('dialog', { name: `Change the port of ${address}` })
   const field = form.getByLabel('Port')
   await expect(field).toBeFocused()
@@ -220,7 +220,7 @@ test.describe('During a grace period', () => {
       const { address, port } = await added(gatehouse, 'blog')
       await gatehouse.signIn(page, panelPath(address))
       const panel = panelOf(page, address)
-      await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
+      await expect(panel.getByRole('region', { name: 'Nodes' })).toContainText('Listening')
       const token = await gatehouse.token()
       const client = connect(port, '127.0.0.1')
       const closed = new Promise((resolve) => client.once('close', resolve))
@@ -252,15 +252,63 @@ test.describe('During a grace period', () => {
       await expect(rowOf(page, address)).toContainText('1 left')
       await panel.getByRole('button', { name: 'Close now' }).press('Enter')
       await closed
-      await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
-      await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Removed')
       await expect(panel).toContainText('Closed on all nodes.')
-      await expect(panel.getByRole('region', { name: 'State' })).toBeFocused()
-      await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
+      await expect(panel.getByRole('region', { name: 'Nodes' })).toBeFocused()
+      await expect(panel.getByRole('tab')).toHaveText(['Status', 'Databases', 'Changes'])
+      await expect(panel.getByRole('button', { name: 'Turn off' })).toBeHidden()
+      await expect(await openTab(page, address, 'Changes')).toContainText('removed endpoint')
+      const databases = await openTab(page, address, 'Databases')
+      await expect(databases).toContainText('blog')
+      await expect(databases.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
       await panel.getByRole('button', { name: 'Back to the list' }).click()
       await expect(panel).toBeHidden()
     },
   )
+})
+
+test('Tabs are in the URL, move by arrow keys, stay for the next endpoint, and Back closes', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address } = await added(gatehouse, 'blog')
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, consolePath)
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Enter')
+  const panel = panelOf(page, address)
+  await expect(panel.getByRole('heading', { name: address })).toBeFocused()
+  await openTab(page, address, 'Databases')
+  await expect(page).toHaveURL(/&tab=databases$/)
+  for (const [key, tab] of [
+    ['ArrowLeft', 'Status'],
+    ['ArrowLeft', 'Changes'],
+    ['ArrowRight', 'Status'],
+    ['End', 'Changes'],
+    ['Home', 'Status'],
+  ] as const) {
+    await page.keyboard.press(key)
+    await expect(panel.getByRole('tab', { selected: true })).toHaveText(tab)
+    await expect(panel.getByRole('tab', { name: tab })).toBeFocused()
+  }
+  await expect(page).not.toHaveURL(/tab=/)
+
+  // The head stays while the content scrolls, and the next tab begins at its top.
+  await openTab(page, address, 'Policy')
+  await page.setViewportSize({ width: 1440, height: 600 })
+  const last = panel.getByRole('button', { name: 'Edit: Limits' })
+  await last.scrollIntoViewIfNeeded()
+  await expect(panel.getByRole('button', { name: 'Turn off' })).toBeInViewport()
+  const changes = await openTab(page, address, 'Changes')
+  await expect(changes.getByRole('listitem').first()).toBeInViewport()
+  await expect(changes).toContainText(`Operator added endpoint ${address} for blog`)
+
+  await rowOf(page, own).focus()
+  await page.keyboard.press('Enter')
+  await expect(panelOf(page, own).getByRole('tab', { selected: true })).toHaveText('Changes')
+  await page.goBack()
+  await expect(panel.getByRole('tab', { selected: true })).toHaveText('Changes')
+  await page.goBack()
+  await expect(panel).toBeHidden()
 })
 
 test('On a phone, a dialog that closes returns the focus to the panel behind it', async ({
@@ -269,7 +317,7 @@ test('On a phone, a dialog that closes returns the focus to the panel behind it'
 }) => {
   const { address } = await added(gatehouse, 'blog')
   await page.setViewportSize({ width: 375, height: 812 })
-  await gatehouse.signIn(page, panelPath(address))
+  await gatehouse.signIn(page, panelPath(address, 'databases'))
   const panel = panelOf(page, address)
   const edit = panel.getByRole('button', { name: 'Edit mapping' })
   const form = page.getByRole('dialog', { name: `Mapping of ${address}` })
@@ -285,4 +333,9 @@ test('On a phone, a dialog that closes returns the focus to the panel behind it'
   await page.keyboard.press('Escape')
   await expect(form).toBeHidden()
   await expect(panel.getByRole('heading', { name: address })).toBeFocused()
+
+  // Actions that do not fit are in a menu.
+  await panel.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Remove' }).click()
+  await expect(page.getByRole('dialog', { name: `Remove ${address}?` })).toBeVisible()
 })

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import type { Policy, PolicyRecord } from '../../server/contract/endpoints/policy.ts'
-import { chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { chooseInMenu, consolePath, openTab, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { expect, type Gatehouse, freshTest as test } from '../support/server/gatehouse.ts'
 
@@ -54,7 +54,11 @@ test('The table shows the rules and notes of endpoints, which can be filtered an
     changes: [{ endpoint: partner, policy: { enabled: false, note: 'Closed' } }],
   })
   await expect(panel).toContainText('Closed')
-  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Policy changed: off')
+  await expect(panel).toContainText('Turned off by its policy.')
+  const changes = await openTab(page, partner, 'Changes')
+  await expect(changes.getByRole('listitem').first()).toContainText(
+    `Operator changed the policy of ${partner}`,
+  )
   await filter.fill('')
   await expect(rowOf(page, partner)).toContainText('Off')
 })

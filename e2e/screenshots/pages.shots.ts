@@ -87,7 +87,11 @@ test('certificates', async ({ page, gatehouse }) => {
   const like = new URLSearchParams({ like: address })
   await open(page, `/endpoints/new?${like}`, 'Add endpoint')
   await shoot(page, 'certificates-add-endpoint')
-  await open(page, `/endpoints?${new URLSearchParams({ policy: address })}`, 'Oldest version')
+  await open(
+    page,
+    `/endpoints?${new URLSearchParams({ policy: address, section: 'tls' })}`,
+    'Oldest version',
+  )
   await page.getByText('Optional', { exact: true }).click()
   await page.getByRole('button', { name: 'Add a name' }).click()
   await page.getByText('Oldest version').scrollIntoViewIfNeeded()

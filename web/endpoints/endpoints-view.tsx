@@ -114,10 +114,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     actions: {
       copy,
       open: ({ address }: EndpointRow) => open(address),
-      tryIt: ({ address }: EndpointRow) => {
-        open(address)
-        showTryIt(address)
-      },
+      tryIt: ({ address }: EndpointRow) => open(address, 'connect'),
       ...changes,
     },
     selection: mayChange ? selected : undefined,
@@ -219,7 +216,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
               changes={
                 changes && {
                   onEdit: changes.edit,
-                  onChangePolicy: ({ address }) => where.changePolicy(address),
+                  onChangePolicy: ({ address }) => where.showPolicy(address),
                   onRetry: ({ address }) => retry(address),
                   onChangePort: ({ address }) => where.changePort(address),
                   onCloseConnections: ({ address }) => closeConnections(address),
@@ -232,25 +229,6 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       )}
     </>
   )
-}
-
-/**
- * Scrolls to the "Try it" section of the panel of an endpoint, retrying for up to 120 frames until it
- * is rendered.
- */
-function showTryIt(address: string, tries = 120): void {
-  const panel = document.querySelector('[data-panel]')
-  // The panel may still show another endpoint.
-  const headings =
-    panel?.querySelector('h2')?.textContent === address
-      ? [...panel.querySelectorAll<HTMLElement>('h3')]
-      : []
-  const heading = headings.find(({ textContent }) => textContent === 'Try it')
-  if (heading !== undefined) {
-    heading.tabIndex = -1
-    heading.scrollIntoView({ block: 'start' })
-    heading.focus({ preventScroll: true })
-  } else if (tries > 0) requestAnimationFrame(() => showTryIt(address, tries - 1))
 }
 
 /** Moves the focus to the rows, because the pressed button disappears. */

@@ -43,7 +43,13 @@ export function RequestsPage() {
         onChangePolicy={(endpoint, change) =>
           void navigate({
             to: '/endpoints',
-            search: { open: endpoint, policy: endpoint, ...change },
+            search: {
+              open: endpoint,
+              tab: 'requests',
+              policy: endpoint,
+              section: 'access',
+              ...change,
+            },
           })
         }
       >

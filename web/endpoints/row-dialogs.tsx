@@ -70,7 +70,12 @@ export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
         <ChangePortDialog key={search.port} address={search.port} rows={rows} />
       )}
       {ruled !== undefined && (
-        <PolicyDialogs key={ruled} address={ruled} rows={rows} isSwitch={ruled === search.switch} />
+        <PolicyDialogs
+          key={`${ruled} ${search.section}`}
+          address={ruled}
+          rows={rows}
+          isSwitch={ruled === search.switch}
+        />
       )}
     </Suspense>
   )

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { format, percentileOf } from './figures.ts'
+import { percentileOf } from '../shared/response-times.ts'
+import { format } from './figures.ts'
 
 const bounds = [0.01, 0.1, 1]
 

@@ -1,28 +1,9 @@
 import type { Traffic, TrafficStep } from '../../server/contract/overview.ts'
+import { formatSeconds, percentileOf } from '../shared/response-times.ts'
 import { formatCount, formatRate, NO_FIGURE } from '../ui/text/format-number.ts'
 
 /** Figures of the steps of a range, oldest first; null where there is no data. */
 export type Figures = readonly (number | null)[]
-
-/**
- * Returns a percentile of the durations in seconds, interpolated in its bucket; null without
- * requests. In the last bucket, which has no upper bound, it is the lower one.
- */
-export function percentileOf(
-  durations: readonly number[],
-  bounds: readonly number[],
-  percent: number,
-): number | null {
-  const total = durations.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return null
-  let rest = (total * percent) / 100
-  for (const [at, count] of durations.entries()) {
-    const from = bounds[at - 1] ?? 0
-    if (rest <= count) return from + ((bounds[at] ?? from) - from) * (rest / count)
-    rest -= count
-  }
-  return bounds.at(-1) ?? null
-}
 
 /** Returns the figures of each tile. */
 export function figuresOf({ steps, stepSeconds, bounds }: Traffic) {
@@ -55,9 +36,7 @@ export const format = {
   count: orNone(formatCount),
   rate: orNone(formatRate),
   share: orNone((share) => percent.format(share)),
-  seconds: orNone((seconds) =>
-    seconds < 1 ? `${formatRate(seconds * 1_000)} ms` : `${formatRate(seconds)} s`,
-  ),
+  seconds: orNone(formatSeconds),
 }
 
 const minute = new Intl.DateTimeFormat(undefined, {

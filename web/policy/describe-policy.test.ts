@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
-import { describeLockOut, splitRules } from './describe-policy.ts'
+import { type DescribedRule, describeLockOut, describeRules } from './describe-policy.ts'
 import { describeDecision } from './request-test.tsx'
 
-const rulesOf = (policy: Policy, mapping: string[] = []) => splitRules(policy, mapping).rules
+/** Returns the sentences that differ from those of the defaults. */
+function rulesOf(policy: Policy): string[] {
+  const usual = describeRules({}, [])
+  return Object.entries(describeRules(policy, [])).flatMap(([rule, sentence]) =>
+    sentence === usual[rule as DescribedRule] ? [] : sentence,
+  )
+}
 
 test.each<[Policy, string[]]>([
   [{}, []],
   [{ enabled: true, readOnly: false, anonymous: 'none', deny: [], note: 'x' }, []],
-  [{ enabled: false }, ['The endpoint is off. It keeps its databases and rules.']],
   [{ allow: [] }, ['No client can connect.']],
   [{ allow: ['::1'] }, ['Only ::1 can connect.']],
   [
@@ -49,13 +54,10 @@ test.each<[Policy, string[]]>([
   expect(rulesOf(policy)).toEqual(sentences)
 })
 
-test('the rules with default values are described, too', () => {
-  const { defaults } = splitRules({ readOnly: true }, ['blog'])
-  expect(defaults).toContain('Every client can connect.')
-  expect(defaults).toContain(
+test('the console is missing where the mapping lacks _system', () => {
+  expect(describeRules({}, ['blog']).administration).toBe(
     'The console is not available here, because the endpoint does not serve _system.',
   )
-  expect(defaults).not.toContain('Documents can be read and written.')
 })
 
 test.each<[Policy, boolean | undefined, RegExp | undefined]>([
@@ -68,7 +70,6 @@ test.each<[Policy, boolean | undefined, RegExp | undefined]>([
   [{ allow: ['192.0.2.1'] }, true, undefined],
   [{ allow: ['192.0.2.1'] }, false, /does not admit your address/],
   [{ deny: ['192.0.2.1'] }, undefined, /may not admit your address/],
-  [{ enabled: false, administration: false }, true, /Off/],
   [{ administration: false }, true, /Administration/],
   [{ maxConnections: 2 }, true, /Connections/],
   [{ maxConnections: 6 }, true, undefined],

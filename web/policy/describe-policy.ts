@@ -3,9 +3,8 @@ import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import { formatCount } from '../ui/text/format-number.ts'
 import { formatBinary, formatPerSecond } from './rule-labels.ts'
 
-/** The rules of a policy that a sentence describes. `note` and `closesAt` are shown otherwise. */
+/** The rules of a policy that a sentence describes. */
 export type DescribedRule =
-  | 'enabled'
   | 'clients'
   | 'documents'
   | 'anonymous'
@@ -22,10 +21,6 @@ export function describeRules(
   mapping: readonly string[],
 ): Record<DescribedRule, string> {
   return {
-    enabled:
-      policy.enabled === false
-        ? 'The endpoint is off. It keeps its databases and rules.'
-        : 'The endpoint is on.',
     clients: describeClients(policy),
     documents: policy.readOnly
       ? 'Documents can only be read.'
@@ -43,20 +38,6 @@ export function describeRules(
         ? 'Request bodies have the limit of the server.'
         : `Request bodies can have ${formatBinary(policy.maxBodyBytes)}.`,
     tls: describeTls(policy.tls),
-  }
-}
-
-/** Returns the sentences of the rules that differ from the defaults, and those of the others. */
-export function splitRules(policy: Policy, mapping: readonly string[]) {
-  const sentences = Object.entries(describeRules(policy, mapping))
-  const usual: Record<string, string> = describeRules({}, mapping)
-  const isSet = ([rule, sentence]: readonly [string, string]) => sentence !== usual[rule]
-  const isSaid = ([rule, sentence]: readonly [string, string]) =>
-    rule !== 'enabled' && sentence !== ''
-  const defaults = sentences.filter((each) => !isSet(each) && isSaid(each))
-  return {
-    rules: sentences.filter(isSet).map(([, sentence]) => sentence),
-    defaults: defaults.map(([, sentence]) => sentence),
   }
 }
 
@@ -145,7 +126,6 @@ const BROWSER_CONNECTIONS = 6
  * @param admitted whether `allow` and `deny` admit the person's address; undefined if unknown.
  */
 export function describeLockOut(policy: Policy, admitted: boolean | undefined): string | undefined {
-  if (policy.enabled === false) return '“Off” closes this endpoint.'
   if (policy.administration === false) {
     return '“Administration” removes the console from this endpoint.'
   }

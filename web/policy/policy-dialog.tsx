@@ -20,6 +20,7 @@ import {
   toPolicyErrors,
   toPolicyInput,
   withClient,
+  withSection,
 } from './policy-draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
 import {
@@ -29,8 +30,8 @@ import {
   type PolicySave,
   useSavePolicy,
 } from './policy-requests.ts'
-import { RequestTest } from './request-test.tsx'
-import { compareRules, samePolicy } from './rule-changes.ts'
+import { POLICY_SECTIONS, type PolicySection } from './policy-sections.ts'
+import { compareRules } from './rule-changes.ts'
 
 /** The effects of a policy on this page and on other clients. */
 export interface PolicyGuard {
@@ -48,8 +49,6 @@ export interface PolicyDialogProps {
   /** The stored policy; null if the defaults apply. */
   readonly stored: Policy | null
   readonly revision: number | undefined
-  /** A change with which the form opens. */
-  readonly change?: ClientRule | undefined
   readonly check: (policy: Policy | null) => PolicyGuard
   /** Shows the consequences of a policy that disconnects the page or cannot be set. */
   readonly renderGuard: (guard: PolicyGuard) => ReactNode
@@ -57,34 +56,36 @@ export interface PolicyDialogProps {
   readonly returnTo: () => HTMLElement | null
 }
 
-interface PolicyValues extends PolicyDraft {
-  /** The policy on which the draft is based, so that a change by someone else is noticed. */
-  readonly base: { readonly policy: Policy | null; readonly revision: number | null }
+interface PolicyFormProps extends PolicyDialogProps {
+  readonly section: PolicySection
+  /** A change with which the form opens. */
+  readonly change: ClientRule
 }
 
-const toValues = (
-  policy: Policy | null,
-  revision: number | undefined,
-  change: ClientRule = {},
-): PolicyValues => ({
-  ...toPolicyDraft(withClient(policy, change)),
-  base: { policy, revision: revision ?? null },
-})
+interface PolicyValues extends PolicyDraft {
+  /** The policy on which the draft is based, so that a change by someone else is noticed. */
+  readonly base: Policy | null
+}
 
-/** The form that changes the policy of an endpoint. */
-export function PolicyDialog(props: PolicyDialogProps) {
-  const { address, mapping, stored, revision, change, onClose } = props
+/** The form that changes one section of the policy of an endpoint. */
+export function PolicyDialog(props: PolicyFormProps) {
+  const { address, mapping, stored, revision, section, change, onClose } = props
   const form = useDraftForm<PolicyValues>({
-    draft: `policy of ${address}`,
-    initialValues: useState(() => toValues(stored, revision, change))[0],
+    draft: `${section} of the policy of ${address}`,
+    initialValues: useState(() => ({
+      ...toPolicyDraft(withClient(stored, change)),
+      base: stored,
+    }))[0],
     schema: policyDraftSchema,
     groups: policyFieldGroups,
   })
   const { base } = form.values
-  const input = toPolicyInput(form.values, base.policy)
+  const input = toPolicyInput(withSection(stored, section, form.values), stored)
   const draft = orDefaults(toPolicy(input, Date.now()))
-  const isUnmoved = samePolicy(stored, base.policy)
-  const inConflict = !isUnmoved && !samePolicy(stored, draft)
+  const changes = compareRules(stored, draft)
+  // Errors of fields are shown when the form is submitted.
+  const isUnchanged = changes.length === 0 && policyDraftSchema.safeParse(form.values).success
+  const inConflict = changes.length > 0 && compareRules(stored, base, section).length > 0
   const { guard, lockOut } = useGuard(props, draft)
   const save = useSavePolicy(address)
 
@@ -94,8 +95,8 @@ export function PolicyDialog(props: PolicyDialogProps) {
       if (guard.refused !== undefined) return form.showErrors({ form: guard.refused })
       save.mutate(
         {
-          before: base.policy,
-          revision: isUnmoved ? revision : (base.revision ?? undefined),
+          before: stored,
+          revision,
           input: orDefaults(input),
           isTrial,
           done: draft ? `Policy of ${address} saved` : `Policy of ${address} reset to the defaults`,
@@ -108,14 +109,15 @@ export function PolicyDialog(props: PolicyDialogProps) {
             onClose()
           },
           onError: (error) =>
-            form.showErrors(isPolicyConflict(error) ? { form: CONFLICT } : toPolicyErrors(error)),
+            form.showErrors(
+              isPolicyConflict(error) ? { form: CONFLICT } : toPolicyErrors(error, section),
+            ),
         },
       )
     })
   }
   const settle = (takeTheirs: boolean) => {
-    const { base: theirs, ...fields } = toValues(stored, revision)
-    form.setValues({ ...(takeTheirs && fields), base: theirs })
+    form.setValues({ ...(takeTheirs && toPolicyDraft(stored)), base: stored })
     form.clearErrors()
   }
   // The messages are out of date once there is a conflict to show, or once it is settled.
@@ -125,12 +127,10 @@ export function PolicyDialog(props: PolicyDialogProps) {
       : form.errors.form === CHOOSE && !inConflict
         ? null
         : form.errors.form
-  const changes = compareRules(base.policy, draft)
-  const isUnchanged = changes.length === 0 && isUnmoved
   const isTrialFirst = lockOut !== undefined
   return (
     <Dialog
-      title={`Policy of ${address}`}
+      title={`${POLICY_SECTIONS[section]} · ${address}`}
       name={address}
       width={640}
       onClose={onClose}
@@ -175,14 +175,10 @@ export function PolicyDialog(props: PolicyDialogProps) {
         )}
         <PolicyFields
           form={form as unknown as DraftForm<PolicyDraft>}
+          section={section}
           address={address}
           mapping={mapping}
           policy={draft ?? {}}
-        />
-        <RequestTest
-          address={address}
-          policy={orDefaults(input)}
-          isValid={policyDraftSchema.safeParse(form.values).success}
         />
         {(guard.refused !== undefined || guard.disconnects || lockOut) &&
           props.renderGuard(
@@ -205,7 +201,7 @@ export function PolicyDialog(props: PolicyDialogProps) {
 
 const TRY = 'Try for 60 seconds'
 const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
-const CONFLICT = 'Someone changed this policy. Compare, choose, then save again.'
+const CONFLICT = 'Someone changed this policy. Check the changes, then save again.'
 
 /** Maximum length of a rule in a sentence, such as a list of addresses. */
 const LONGEST = 80

@@ -10,7 +10,9 @@ import {
   toPolicyErrors,
   toPolicyInput,
   withClient,
+  withSection,
 } from './policy-draft.ts'
+import type { PolicySection } from './policy-sections.ts'
 
 const every: Policy = {
   enabled: false,
@@ -117,13 +119,24 @@ describe('the form', () => {
     const rejected = new ApiFailure(400, 400, '"x" is not an IP address or a CIDR range.', {
       field: '/allow/1',
     })
-    expect(toPolicyErrors(rejected)).toEqual({ allow: rejected.message })
+    expect(toPolicyErrors(rejected, 'access')).toEqual({ allow: rejected.message })
     const origin = new ApiFailure(400, 400, 'cors', {
       errors: [{ field: '/cors/origins/0', reason: 'must be * or an origin' }],
     })
-    expect(toPolicyErrors(origin)).toEqual({ origins: 'Must be * or an origin.' })
-    expect(toPolicyErrors(new ApiFailure(409, 1200, 'No.'))).toEqual({ form: 'No.' })
+    expect(toPolicyErrors(origin, 'pages')).toEqual({ origins: 'Must be * or an origin.' })
+    // The field is not in this form.
+    expect(toPolicyErrors(origin, 'limits')).toEqual({ form: origin.message })
+    expect(toPolicyErrors(new ApiFailure(409, 1200, 'No.'), 'limits')).toEqual({ form: 'No.' })
   })
+})
+
+test('an edited section leaves the others as they are stored', () => {
+  const edited = { ...toPolicyDraft(null), documents: 'read', rate: '5', note: 'Mine' } as const
+  const stored = { note: 'Theirs', maxConnections: 7 }
+  const save = (section: PolicySection) =>
+    toPolicyInput(withSection(stored, section, edited), stored)
+  expect(save('documents')).toEqual({ ...stored, readOnly: true })
+  expect(save('limits')).toEqual({ note: 'Theirs', rateLimit: { requestsPerSecond: 5 } })
 })
 
 test('a client is blocked beside others, or is the only one allowed', () => {

@@ -2,6 +2,7 @@ import type { FormErrors } from '@mantine/form'
 import * as z from 'zod/mini'
 import type { Policy, PolicyInput } from '../../server/contract/endpoints/policy.ts'
 import { toFormErrors } from '../shared/forms/to-form-errors.ts'
+import type { PolicySection } from './policy-sections.ts'
 
 /** Durations after which an endpoint is removed, as `closesIn` of the API takes them. */
 export const CLOSES_IN = ['1h', '8h', '2d', '7d'] as const
@@ -137,6 +138,27 @@ export function toPolicyInput(draft: PolicyDraft, base: Policy | null): PolicyIn
   ) as PolicyInput
 }
 
+/** The fields of each section. */
+const sectionFields: Readonly<Record<PolicySection, readonly (keyof PolicyDraft)[]>> = {
+  general: ['closes', 'closesAt', 'note'],
+  access: ['clients', 'allow', 'deny'],
+  tls: ['certificates', 'minVersion', 'clientAuth', 'ca', 'tokens'],
+  documents: ['documents', 'anonymous', 'collections'],
+  administration: ['administration'],
+  pages: ['pages', 'origins', 'maxAge'],
+  limits: ['rate', 'burst', 'by', 'connections', 'bodySize'],
+}
+
+/** Returns the stored policy as a draft, with the fields of one section of an edited draft. */
+export function withSection(
+  stored: Policy | null,
+  section: PolicySection,
+  draft: PolicyDraft,
+): PolicyDraft {
+  const edited = sectionFields[section].map((field) => [field, draft[field]])
+  return { ...toPolicyDraft(stored), ...Object.fromEntries(edited) }
+}
+
 /** Returns whether a draft has a rule of TLS. */
 const hasTls = ({ certificates, minVersion, clientAuth }: PolicyDraft): boolean =>
   certificates.length > 0 || minVersion !== '1.2' || clientAuth !== 'none'
@@ -194,8 +216,13 @@ const FIELDS = {
   'tls/clientAuth/tokens': 'tokens',
 } as const
 
-/** Assigns the server's error messages to the fields of the form, or to the whole form. */
-export const toPolicyErrors = (error: Error): FormErrors => toFormErrors(error, FIELDS)
+/** Assigns the server's error messages to the fields of a section, or to the whole form. */
+export function toPolicyErrors(error: Error, section: PolicySection): FormErrors {
+  const errors = toFormErrors(error, FIELDS)
+  const isShown = (field: string) =>
+    field === 'form' || (sectionFields[section] as readonly string[]).includes(field)
+  return Object.keys(errors).every(isShown) ? errors : { form: error.message }
+}
 
 const field = (path: keyof PolicyDraft, error: string, isValid: (draft: PolicyDraft) => boolean) =>
   z.refine<PolicyDraft>(isValid, { path: [path], error })

@@ -1,5 +1,5 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core'
-import { type PropsWithChildren, useId } from 'react'
+import type { ReactNode } from 'react'
 import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import type { DraftForm } from '../shared/forms/use-draft-form.ts'
@@ -11,40 +11,29 @@ import { exactTime } from '../ui/text/relative-time.tsx'
 import { describeRules } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import type { PolicyDraft } from './policy-draft.ts'
+import { hasClients, type PolicySection, UNIX_CLIENTS } from './policy-sections.ts'
 import { TlsFields } from './tls-fields.tsx'
 
 export interface PolicyFieldsProps {
   readonly form: DraftForm<PolicyDraft>
+  readonly section: PolicySection
   readonly address: string
   readonly mapping: readonly string[]
   /** The edited policy, which the sentences describe. */
   readonly policy: Policy
 }
 
-/** The rules of a policy in sections. A sentence below each rule says what it does. */
-export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsProps) {
-  const { values: draft, errors, setValues } = form
+/** The fields of one section of a policy. A sentence below each rule says what it does. */
+export function PolicyFields({ form, section, address, mapping, policy }: PolicyFieldsProps) {
+  const { values: draft, setValues } = form
   const says = describeRules(policy, mapping)
-  const hasAddresses = !address.startsWith('unix:')
-  return (
-    <>
-      <FormSection title="General">
-        <ChoiceGroup
-          label="Endpoint"
-          inline
-          first
-          choices={[
-            { value: 'on', label: 'On' },
-            { value: 'off', label: 'Off' },
-          ]}
-          value={draft.enabled}
-          note={says.enabled}
-          error={errors.enabled}
-          onChange={(enabled) => setValues({ enabled })}
-        />
+  const fields: Readonly<Record<PolicySection, () => ReactNode>> = {
+    general: () => (
+      <>
         <div className={classes.pair}>
           <NativeSelect
             label="Removed"
+            data-autofocus
             data={removals}
             description={describeRemoval(policy.closesAt)}
             inputWrapperOrder={BELOW}
@@ -66,12 +55,15 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           rows={2}
           {...form.getInputProps('note')}
         />
-      </FormSection>
-      <FormSection title="Who may connect">
-        {hasAddresses ? (
+      </>
+    ),
+    access: () => (
+      <>
+        {hasClients(address) ? (
           <>
             <ChoiceGroup
               label="Clients"
+              first
               choices={[
                 { value: 'all', label: 'All clients' },
                 {
@@ -99,17 +91,16 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
             <Sentence text={says.clients} />
           </>
         ) : (
-          <Sentence text="Clients of a Unix socket have no IP address. Every program that may open the socket file can connect." />
+          <Sentence text={UNIX_CLIENTS} />
         )}
-      </FormSection>
-      {address.startsWith('ssl:') && (
-        <FormSection title="TLS">
-          <TlsFields form={form} says={says.tls} />
-        </FormSection>
-      )}
-      <FormSection title="What they may do">
+      </>
+    ),
+    tls: () => <TlsFields form={form} says={says.tls} />,
+    documents: () => (
+      <>
         <ChoiceGroup
           label="Documents"
+          first
           inline
           choices={[
             { value: 'write', label: 'Read and write' },
@@ -141,10 +132,13 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           note={`${says.anonymous} ${SYSTEM_DATABASE} always needs one.`}
           onChange={(anonymous) => setValues({ anonymous })}
         />
-      </FormSection>
-      <FormSection title="Administration">
+      </>
+    ),
+    administration: () => (
+      <>
         <ChoiceGroup
           label="Console, sign-in and API of the administration"
+          first
           inline
           choices={[
             { value: 'on', label: 'As mapped' },
@@ -154,10 +148,13 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           note={says.administration}
           onChange={(administration) => setValues({ administration })}
         />
-      </FormSection>
-      <FormSection title="Web pages">
+      </>
+    ),
+    pages: () => (
+      <>
         <ChoiceGroup
           label="Pages of other origins (CORS)"
+          first
           choices={[
             { value: 'none', label: 'None' },
             { value: 'all', label: 'All origins' },
@@ -188,11 +185,14 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
             />
           </div>
         )}
-      </FormSection>
-      <FormSection title="Limits">
+      </>
+    ),
+    limits: () => (
+      <>
         <div className={classes.three}>
           <CodeInput
             label="Requests per second"
+            data-autofocus
             placeholder="not limited"
             inputMode="decimal"
             {...form.getInputProps('rate')}
@@ -231,9 +231,10 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
             {...form.getInputProps('bodySize')}
           />
         </div>
-      </FormSection>
-    </>
-  )
+      </>
+    ),
+  }
+  return fields[section]()
 }
 
 const removals = [
@@ -249,17 +250,6 @@ function describeRemoval(closesAt: string | undefined): string {
   if (closesAt === undefined) return 'The endpoint stays until it is removed by hand.'
   const moment = Date.parse(closesAt)
   return `The endpoint is removed on ${exactTime(moment)}. Open connections can finish.`
-}
-
-/** A section of the form, or of the dialog, with a heading. */
-export function FormSection({ title, children }: PropsWithChildren<{ title: string }>) {
-  const id = useId()
-  return (
-    <section className={classes.section} aria-labelledby={id}>
-      <h3 id={id}>{title}</h3>
-      {children}
-    </section>
-  )
 }
 
 const Sentence = ({ text }: { text: string }) => <p className={classes.sentence}>{text}</p>

@@ -1,12 +1,12 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, useState } from 'react'
+import { useState } from 'react'
 import type { PolicyInput } from '../../server/contract/endpoints/policy.ts'
 import { usePresence } from '../api/session/person.ts'
 import { CodeInput } from '../ui/form/code-input.tsx'
-import classes from './policy-dialog.module.css'
-import { FormSection } from './policy-fields.tsx'
 import { ownAddressQuery, type TestedRequest, testPolicy } from './policy-requests.ts'
+import { hasClients } from './policy-sections.ts'
+import classes from './request-test.module.css'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -19,17 +19,11 @@ const credentials = [
   { value: 'admin', label: 'Role admin' },
 ]
 
-/** Tells which rule of the edited policy decides on a request, without sending the request. */
-export function RequestTest(props: {
-  address: string
-  policy: PolicyInput | null
-  /** Whether the form has no errors. */
-  isValid: boolean
-}) {
-  const { address, policy, isValid } = props
+/** Tells which rule of a policy decides on a request, without sending the request. */
+export function RequestTest({ address, policy }: { address: string; policy: PolicyInput | null }) {
   const { person } = usePresence()
   const { data: own } = useQuery(ownAddressQuery(person.id))
-  const hasClients = !address.startsWith('unix:')
+  const takesClient = hasClients(address)
   const [client, setClient] = useState<string>()
   const [typed, setTyped] = useState<Omit<TestedRequest, 'client'>>({
     credential: 'none',
@@ -39,92 +33,86 @@ export function RequestTest(props: {
   })
   const shownClient = client ?? own ?? ''
   const test = useMutation({
-    mutationFn: async (request: TestedRequest) => {
-      if (!isValid) throw new Error('Correct the policy first.')
-      return { ...(await testPolicy(address, policy, request)), policy, request }
-    },
+    mutationFn: async (request: TestedRequest) => ({
+      ...(await testPolicy(address, policy, request)),
+      policy,
+    }),
   })
   const run = () =>
-    test.mutate({ ...typed, client: hasClients && shownClient !== '' ? shownClient : null })
+    test.mutate({ ...typed, client: takesClient && shownClient !== '' ? shownClient : null })
   const change = (change: Partial<TestedRequest>) => {
     test.reset()
     setTyped((now) => ({ ...now, ...change }))
-  }
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
-    if (!(event.target instanceof HTMLInputElement)) return
-    // It would submit the form around it.
-    event.preventDefault()
-    run()
   }
   // A result for another version of the policy would mislead.
   const isCurrent = JSON.stringify(test.data?.policy) === JSON.stringify(policy)
   const result = isCurrent && test.data !== undefined ? test.data : undefined
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Enter in its fields runs the test
-    <div onKeyDown={onKeyDown}>
-      <FormSection title="Test a request">
-        <p className={classes.sentence}>
-          Shows which rule decides with the policy above. The request is not sent.
-        </p>
-        <div className={classes.three}>
-          <NativeSelect
-            label="Method"
-            data={METHODS}
-            value={typed.method}
-            onChange={({ currentTarget: { value } }) => change({ method: value })}
-          />
-          <CodeInput
-            label="Path"
-            value={typed.path}
-            onChange={({ currentTarget: { value } }) => change({ path: value })}
-          />
-          <NativeSelect
-            label="Credential"
-            data={credentials}
-            value={typed.credential}
-            onChange={({ currentTarget: { value } }) =>
-              change({ credential: value as TestedRequest['credential'] })
-            }
-          />
-          {hasClients && (
-            <CodeInput
-              label="Client"
-              placeholder="203.0.113.7"
-              value={shownClient}
-              onChange={({ currentTarget: { value } }) => {
-                test.reset()
-                setClient(value)
-              }}
-            />
-          )}
-          <CodeInput
-            label="Origin"
-            placeholder="none"
-            value={typed.origin}
-            onChange={({ currentTarget: { value } }) => change({ origin: value })}
-          />
-          <Button
-            variant="default"
-            className={classes.run ?? ''}
-            aria-disabled={test.isPending || undefined}
-            onClick={run}
-          >
-            Test
-          </Button>
-        </div>
-        <p
-          role="status"
-          className={classes.result}
-          data-rejected={
-            (result ? result.rule !== null && result.rule !== 'cors' : false) || undefined
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        run()
+      }}
+    >
+      <p className="meta dim">Shows which rule of the policy decides. The request is not sent.</p>
+      <div className={classes.fields}>
+        <NativeSelect
+          label="Method"
+          data={METHODS}
+          value={typed.method}
+          onChange={({ currentTarget: { value } }) => change({ method: value })}
+        />
+        <CodeInput
+          label="Path"
+          value={typed.path}
+          onChange={({ currentTarget: { value } }) => change({ path: value })}
+        />
+        <NativeSelect
+          label="Credential"
+          data={credentials}
+          value={typed.credential}
+          onChange={({ currentTarget: { value } }) =>
+            change({ credential: value as TestedRequest['credential'] })
           }
+        />
+        {takesClient && (
+          <CodeInput
+            label="Client"
+            placeholder="203.0.113.7"
+            value={shownClient}
+            onChange={({ currentTarget: { value } }) => {
+              test.reset()
+              setClient(value)
+            }}
+          />
+        )}
+        <CodeInput
+          label="Origin"
+          placeholder="none"
+          value={typed.origin}
+          onChange={({ currentTarget: { value } }) => change({ origin: value })}
+        />
+        <Button
+          variant="default"
+          className={classes.run ?? ''}
+          type="submit"
+          aria-disabled={test.isPending || undefined}
         >
-          {result && describeDecision(result.rule, result.status)}
-          {isCurrent || test.data === undefined ? test.error?.message : undefined}
-        </p>
-      </FormSection>
-    </div>
+          Test
+        </Button>
+      </div>
+      <p
+        role="status"
+        className={classes.result}
+        data-rejected={
+          (result ? result.rule !== null && result.rule !== 'cors' : false) || undefined
+        }
+      >
+        {result && describeDecision(result.rule, result.status)}
+        {isCurrent || test.data === undefined ? test.error?.message : undefined}
+      </p>
+    </form>
   )
 }
 

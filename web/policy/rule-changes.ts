@@ -1,6 +1,7 @@
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import { formatCount } from '../ui/text/format-number.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
+import type { PolicySection } from './policy-sections.ts'
 import { formatBinary, formatPerSecond } from './rule-labels.ts'
 
 /** A rule that differs between two policies, in words. */
@@ -10,9 +11,9 @@ export interface RuleChange {
   readonly after: string
 }
 
-type Describe = {
-  readonly [Field in keyof Policy | 'ca']-?: readonly [string, (policy: Policy) => string]
-}
+type Rule = keyof Policy | 'ca'
+
+type Describe = { readonly [Field in Rule]-?: readonly [string, (policy: Policy) => string] }
 
 /** The name of each rule, and what it says in a policy; without a policy, the default. */
 const rules: Describe = {
@@ -68,6 +69,25 @@ const rules: Describe = {
   ca: ['Authority of the clients', ({ tls }) => listOr(marksOf(tls?.clientAuth?.ca), 'none')],
 }
 
+/** The rules of each section. An endpoint is turned off and on outside of them. */
+const sectionRules: Readonly<Record<PolicySection, readonly Rule[]>> = {
+  general: ['note', 'closesAt'],
+  access: ['allow', 'deny'],
+  tls: ['tls', 'ca'],
+  documents: ['readOnly', 'anonymous'],
+  administration: ['administration'],
+  pages: ['cors'],
+  limits: ['rateLimit', 'maxConnections', 'maxBodyBytes'],
+}
+
+/** Returns the rules of a section in words, and whether each has its default. */
+export const factsOf = (policy: Policy, section: PolicySection) =>
+  sectionRules[section].map((field) => {
+    const [rule, describe] = rules[field]
+    const value = describe(policy)
+    return { rule, value, isDefault: value === describe({}) }
+  })
+
 /** Returns the end of the signature of each certificate, which tells them apart. */
 const marksOf = (pem = '') =>
   pem
@@ -88,9 +108,18 @@ function describeTls(tls: Policy['tls']): string {
 const listOr = (names: readonly string[] | undefined, none: string): string =>
   names === undefined || names.length === 0 ? none : names.join(', ')
 
-/** Returns the rules that differ between two policies; without a policy, the defaults apply. */
-export function compareRules(before: Policy | null, after: Policy | null): RuleChange[] {
-  return Object.values(rules).flatMap(([rule, describe]) => {
+/**
+ * Returns the rules that differ between two policies, of one section or of all; without a policy,
+ * the defaults apply.
+ */
+export function compareRules(
+  before: Policy | null,
+  after: Policy | null,
+  section?: PolicySection,
+): RuleChange[] {
+  const compared =
+    section === undefined ? Object.values(rules) : sectionRules[section].map((each) => rules[each])
+  return compared.flatMap(([rule, describe]) => {
     const change = { rule, before: describe(before ?? {}), after: describe(after ?? {}) }
     return change.before === change.after ? [] : change
   })

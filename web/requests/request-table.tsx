@@ -82,7 +82,7 @@ export function RequestTable(props: RequestTableProps) {
       head: 'Endpoint',
       width: 208,
       cell: ({ endpoint }) => (
-        <Link to="/endpoints" search={{ open: endpoint }} className="mono">
+        <Link to="/endpoints" search={{ open: endpoint, tab: 'requests' }} className="mono">
           {endpoint}
         </Link>
       ),

@@ -29,3 +29,13 @@ export async function addDatabases(page: Page, ...names: string[]): Promise<void
     await field.press('Enter')
   }
 }
+
+/** Returns the panel of an endpoint. */
+export const panelOf = (page: Page, address: string) =>
+  page.getByRole('dialog', { name: address, exact: true })
+
+/** Opens a tab of the panel, and returns its content. */
+export async function openTab(page: Page, address: string, tab: string) {
+  await panelOf(page, address).getByRole('tab', { name: tab }).click()
+  return panelOf(page, address).getByRole('tabpanel', { name: tab })
+}

@@ -1,11 +1,28 @@
+import { expect } from '@playwright/test'
 import { addDatabases } from '../page/endpoints-page.ts'
 import { dialog, save, type View } from './view.ts'
 
 const ENDPOINTS = '/_console/endpoints'
 const OPERATORS_ONLY = 'Only operators and admins can change endpoints'
 
-const withAddress = (key: string, address: string) =>
-  `${ENDPOINTS}?${new URLSearchParams({ [key]: address })}`
+const withAddress = (key: string, address: string, more: Record<string, string> = {}) =>
+  `${ENDPOINTS}?${new URLSearchParams({ [key]: address, ...more })}`
+
+/** A tab of the panel of the mapped endpoint. */
+const panelTab = (tab: string, view: Omit<View, 'name' | 'url'>): View => ({
+  name: `endpoint: panel, ${tab}`,
+  url: ({ mapped }) => withAddress('open', mapped, { tab }),
+  ...view,
+})
+
+/** The form of a section of a policy. */
+const section = (name: string, view: Omit<View, 'name' | 'url'> & Partial<View>): View => ({
+  name: `endpoint: policy, ${name}`,
+  url: ({ mapped }) => withAddress('policy', mapped, { section: name }),
+  needs: 'operator',
+  refusal: OPERATORS_ONLY,
+  ...view,
+})
 
 const bulkDialog = (button: string, title: RegExp): View => ({
   name: `bulkDialog: ${button}`,
@@ -46,35 +63,37 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     name: 'endpoint: panel',
     list: true,
     url: ({ mapped }) => withAddress('open', mapped),
-    shows: (page) => page.getByRole('region', { name: 'Changes' }).getByText('Added'),
-    changes: [
-      /^Edit mapping$/,
-      /^Turn off$/,
-      /^Edit policy$/,
-      /^Duplicate$/,
-      /^Remove endpoint$/,
-      /^Create “/,
-      /^Copy the command: Insert /,
-      /new token: Insert /,
-    ],
+    shows: (page) => page.getByRole('region', { name: 'Response times' }),
+    changes: [/^Change port…$/, /^Turn off$/, /^Duplicate$/, /^Remove$/],
   },
-  {
-    name: 'endpoint: live requests',
+  panelTab('databases', {
+    shows: (page) => page.getByRole('list', { name: 'Databases in order' }),
+    changes: [/^Edit mapping$/, /^Create “/],
+  }),
+  panelTab('policy', {
+    shows: (page) => page.getByText('Request bodies'),
+    needs: 'operator',
+  }),
+  panelTab('requests', {
     list: true,
-    url: ({ mapped }) => withAddress('open', mapped),
     steps: async (page, { mapped }) => {
-      const requests = page.getByRole('region', { name: 'Requests' })
-      await requests.getByRole('button', { name: 'Watch requests' }).click()
+      const requests = page.getByRole('tabpanel', { name: 'Requests' })
+      await expect(requests.getByRole('status').first()).toHaveText('Live')
       await fetch(`${mapped.replace('tcp:', 'http:')}/articles`)
       await requests.getByRole('button', { name: 'GET /articles' }).first().click()
     },
     shows: (page) => page.getByText('The request had no valid token or session.'),
     changes: [/^Block /, /^Allow only /],
-  },
+  }),
+  panelTab('connect', {
+    shows: (page) => page.getByRole('button', { name: 'Copy the command: Check health' }),
+    changes: [/^Copy the command: Insert /, /new token: Insert /],
+  }),
+  panelTab('changes', { shows: (page) => page.getByText('added endpoint') }),
   {
     name: 'endpoint: panel of a failed endpoint',
     url: ({ failed }) => withAddress('open', failed),
-    shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),
+    shows: (page) => page.getByRole('region', { name: 'Nodes' }).getByText('Failed'),
     changes: [/^Try now$/, /^Change port…$/],
   },
   {
@@ -111,34 +130,44 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     needs: 'operator',
     refusal: OPERATORS_ONLY,
   },
-  {
-    name: 'endpoint: policy',
-    url: ({ mapped }) => withAddress('policy', mapped),
+  section('general', {
     async steps(page) {
       await page.getByLabel('Removed').selectOption('At a time…')
-      for (const choice of ['Only these networks', 'Read these collections', 'These origins']) {
-        await page.getByRole('radio', { name: choice }).check()
-      }
-      await page.getByRole('button', { name: 'Test', exact: true }).click()
       await save(page)
     },
-    shows: (page, { mapped }) =>
-      dialog(`Policy of ${mapped}`)(page).getByText('Choose a time in the future.'),
-    needs: 'operator',
-    refusal: OPERATORS_ONLY,
-  },
-  {
-    name: 'endpoint: policy with TLS',
-    url: ({ encrypted }) => withAddress('policy', encrypted),
+    shows: (page) => page.getByText('Choose a time in the future.'),
+  }),
+  section('access', {
+    steps: (page) => page.getByRole('radio', { name: 'Only these networks' }).check(),
+    shows: (page) => page.getByText('No client can connect.'),
+  }),
+  section('documents', {
+    async steps(page) {
+      await page.getByRole('radio', { name: 'Read these collections' }).check()
+      await save(page)
+    },
+    shows: (page) => page.getByText('Enter at least one collection.'),
+  }),
+  section('pages', {
+    async steps(page) {
+      await page.getByRole('radio', { name: 'These origins' }).check()
+      await save(page)
+    },
+    shows: (page) => page.getByText('Enter at least one origin'),
+  }),
+  section('limits', {
+    steps: (page) => page.getByLabel('Requests per second').fill('5'),
+    shows: (page) => page.getByText('Requests: 5/s for each client (was not limited)'),
+  }),
+  section('tls', {
+    url: ({ encrypted }) => withAddress('policy', encrypted, { section: 'tls' }),
     async steps(page) {
       await page.getByText('Required', { exact: true }).click()
       await page.getByRole('button', { name: 'Add a name' }).click()
       await save(page)
     },
     shows: (page) => page.getByText('Enter a name and choose a token in each row.'),
-    needs: 'operator',
-    refusal: OPERATORS_ONLY,
-  },
+  }),
   {
     name: 'endpoint: certificate added in place',
     url: ({ encrypted }) => `${ENDPOINTS}/new?${new URLSearchParams({ like: encrypted })}`,
@@ -147,14 +176,11 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     needs: 'operator',
     refusal: OPERATORS_ONLY,
   },
-  {
-    name: 'endpoint: policy that would lock out everyone',
-    url: ({ own }) => withAddress('policy', own),
+  section('administration', {
+    url: ({ own }) => withAddress('policy', own, { section: 'administration' }),
     steps: (page) => page.getByText('None here', { exact: true }).click(),
     shows: (page) => page.getByText('Without this endpoint, no one can sign in'),
-    needs: 'operator',
-    refusal: OPERATORS_ONLY,
-  },
+  }),
   {
     name: 'endpoint: turn off',
     url: ({ mapped }) => withAddress('switch', mapped),

@@ -45,7 +45,7 @@ export const overviewRoute = createRoute({
     async () => {
       const [{ OverviewPage }, { ChangeSentence }] = await Promise.all([
         import('../../overview/overview-page.tsx'),
-        import('../../audit/change-sentence.tsx'),
+        import('../../shared/changes/change-sentence.tsx'),
       ])
       return () => <OverviewPage Change={ChangeSentence} FirstRun={FirstRunOutlet} />
     },

@@ -9,7 +9,7 @@ import { revealRow } from '../model/reveal-row.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointNotFoundDialog } from './endpoint-not-found-dialog.tsx'
 
-/** The dialogs that change the policy of an endpoint: its form, or the switch that turns it off. */
+/** The dialogs that change the policy of an endpoint: a section, or the switch that turns it off. */
 export function PolicyDialogs(props: {
   address: string
   rows: readonly EndpointRow[]
@@ -47,7 +47,11 @@ export function PolicyDialogs(props: {
     onClose: close,
     returnTo: () => revealRow(address),
   }
-  return isSwitch ? <SwitchDialog {...dialog} /> : <PolicyDialog {...dialog} change={search} />
+  return isSwitch ? (
+    <SwitchDialog {...dialog} />
+  ) : (
+    <PolicyDialog {...dialog} section={search.section ?? 'access'} change={search} />
+  )
 }
 
 /** The effects of a policy whose endpoint was removed while the form was open. */

@@ -8,47 +8,65 @@ import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
 import { SidePanel } from '../../ui/layout/side-panel.tsx'
 import { CopyButton } from '../../ui/text/copy-button.tsx'
 import { revealRow } from '../model/reveal-row.ts'
-import { PanelBody } from './panel-body.tsx'
-import { usePanelEndpoint } from './use-panel-endpoint.ts'
+import { type PanelTab, useEndpointsLocation } from '../use-endpoints-location.ts'
+import { PanelHead } from './panel-head.tsx'
+import { PanelContent, PanelTabs } from './panel-tabs.tsx'
+import { type PanelEndpoint, usePanelEndpoint } from './use-panel-endpoint.ts'
 
-export interface EndpointPanelProps {
-  readonly address: string
-  readonly onClose: () => void
-}
-
-/** The side panel with the details of an endpoint. */
-export function EndpointPanel({ address, onClose }: EndpointPanelProps) {
-  const enabled = useHasRole('operator')
-  const { data: policies } = useQuery({ ...policiesQuery, enabled })
-  const note = policies?.find(({ endpoint }) => endpoint === address)?.policy.note
+/** The side panel of an endpoint: its state and actions, and tabs with its details. */
+export function EndpointPanel({ address, onClose }: { address: string; onClose: () => void }) {
+  const mayChange = useHasRole('operator')
+  const { search, showTab } = useEndpointsLocation()
+  const { data: policies } = useQuery({ ...policiesQuery, enabled: mayChange })
+  const { endpoint, failure, retry } = usePanelEndpoint(address)
+  const tabs = endpoint ? tabsOf(endpoint, mayChange) : []
+  const tab = tabs.find((each) => each === search.tab) ?? 'status'
   return (
     <SidePanel
       title={address}
-      note={note || undefined}
       action={<CopyButton text={address} />}
+      head={
+        endpoint && (
+          <>
+            <PanelHead
+              key={address}
+              endpoint={endpoint}
+              policy={
+                policies && (policies.find((each) => each.endpoint === address)?.policy ?? {})
+              }
+              onClose={onClose}
+            />
+            <PanelTabs tabs={tabs} selected={tab} onSelect={showTab} />
+          </>
+        )
+      }
       onClose={onClose}
       backTo={() => revealRow(address)}
     >
-      <Content key={address} address={address} onClose={onClose} />
+      {endpoint && <PanelContent key={`${address} ${tab}`} tab={tab} endpoint={endpoint} />}
+      {!endpoint && failure !== null && (
+        <LoadFailure what="The endpoint" error={failure} onRetry={retry} />
+      )}
+      {endpoint === undefined && failure === null && <SkeletonRows what="the endpoint" />}
+      {endpoint === null && failure === null && (
+        <Notice
+          action={
+            <Button variant="default" onClick={onClose}>
+              Back to the list
+            </Button>
+          }
+        >
+          There is no endpoint {address}. It was removed or never existed.
+        </Notice>
+      )}
     </SidePanel>
   )
 }
 
-/** The panel content, remounted for each endpoint. */
-function Content({ address, onClose }: EndpointPanelProps) {
-  const { endpoint, failure, retry } = usePanelEndpoint(address)
-  if (endpoint) return <PanelBody endpoint={endpoint} onClose={onClose} />
-  if (failure !== null) return <LoadFailure what="The endpoint" error={failure} onRetry={retry} />
-  if (endpoint === undefined) return <SkeletonRows what="the endpoint" />
-  return (
-    <Notice
-      action={
-        <Button variant="default" onClick={onClose}>
-          Back to the list
-        </Button>
-      }
-    >
-      There is no endpoint {address}. It was removed or never existed.
-    </Notice>
-  )
+/** Returns the tabs that have content: fewer for a removed endpoint, and without policy for viewers. */
+function tabsOf({ mapping, goneAt }: PanelEndpoint, mayChange: boolean): PanelTab[] {
+  const mapped = mapping === null ? [] : (['databases'] as const)
+  if (goneAt !== undefined || mapping === null) return ['status', ...mapped, 'changes']
+  const policy = mayChange ? (['policy'] as const) : []
+  return ['status', ...mapped, ...policy, 'requests', 'connect', 'changes']
 }

@@ -8,9 +8,7 @@ import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
 import { exactTime, formatAgo, formatSince } from '../../ui/text/relative-time.tsx'
 import { useClock } from '../../ui/text/use-clock.ts'
-import { preloadForms } from '../load-forms.ts'
 import { isWildcardText } from '../model/admin-access.ts'
-import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { useListenerActions } from '../use-listener-actions.ts'
 import classes from './node-states.module.css'
 import { PanelSection } from './panel-section.tsx'
@@ -23,10 +21,9 @@ export function NodeStates(props: {
 }) {
   const { address, listeners, gone } = props
   const mayChange = useHasRole('operator')
-  const { changePort } = useEndpointsLocation()
   const { retry, closeConnections, problem } = useListenerActions()
   return (
-    <PanelSection title="State">
+    <PanelSection title="Nodes">
       <ul className={classes.nodes}>
         {listeners.map((listener) => (
           <li key={`${listener.node} ${listener.state === 'draining'}`} className={classes.node}>
@@ -42,21 +39,9 @@ export function NodeStates(props: {
             </div>
             <Reason listener={listener} />
             {mayChange && stateOf(listener) === 'failed' && !gone && (
-              <div className={classes.line}>
-                {!address.startsWith('unix:') && (
-                  <Button
-                    variant="default"
-                    onClick={() => changePort(address)}
-                    onPointerEnter={preloadForms}
-                    onFocus={preloadForms}
-                  >
-                    Change port…
-                  </Button>
-                )}
-                <Button ref={keepFocus} variant="default" onClick={() => retry(address)}>
-                  Try now
-                </Button>
-              </div>
+              <Button ref={keepFocus} variant="default" onClick={() => retry(address)}>
+                Try now
+              </Button>
             )}
             {mayChange && listener.state === 'draining' && (
               <Button ref={keepFocus} variant="default" onClick={() => closeConnections(address)}>

@@ -3,7 +3,7 @@ import { SAMPLE_SECONDS } from '../../../server/contract/endpoints/traffic.ts'
 import { ApiFailure, api, pollWhileSignedIn, readJson } from '../../api/client.ts'
 
 /** Number of audit log rows in the panel. */
-const LINES = 5
+const LINES = 25
 
 const isGone = (error: unknown) => error instanceof ApiFailure && error.status === 404
 
@@ -19,6 +19,22 @@ export const trafficQuery = (address: string) =>
       !isGone(query.state.error) && pollWhileSignedIn(SAMPLE_SECONDS * 1_000)(query),
     gcTime: 0,
     staleTime: 0,
+  })
+
+/** Polling interval of the response times, ms. Samples are stored once a minute. */
+const RESPONSE_MS = 60_000
+
+/** The requests of an endpoint in the last hour, with their durations. */
+export const responseTimesQuery = (address: string) =>
+  queryOptions({
+    queryKey: ['listener', 'traffic', '1h', address],
+    queryFn: ({ signal }) =>
+      readJson(
+        api._api.traffic.$get({ query: { endpoint: address, range: '1h' } }, { init: { signal } }),
+      ),
+    staleTime: RESPONSE_MS,
+    refetchInterval: pollWhileSignedIn(RESPONSE_MS),
+    gcTime: 0,
   })
 
 /** The latest audit log rows of an endpoint, refetched by live events. */

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { endpointsQuery } from '../../api/queries.ts'
@@ -41,18 +41,24 @@ export function usePanelEndpoint(address: string) {
   const [latest, setLatest] = useState<PanelEndpoint>()
   const record = endpoints.data
   const [now, counted] = [states.data, figures.data]
+  const listeners = useMemo(
+    () => now?.map((listener) => withFigures(listener, counted)),
+    [now, counted],
+  )
+  const existing = useMemo((): PanelEndpoint | undefined => {
+    if (record == null || listeners === undefined) return undefined
+    const mapping = record.databases
+    return { address, mapping, listeners, figures: listeners, goneAt: undefined }
+  }, [address, record, listeners])
   useEffect(() => {
-    if (record === undefined || now === undefined) return
-    const listeners = now.map((listener) => withFigures(listener, counted))
-    setLatest((before) => {
-      if (record !== null) {
-        const mapping = record.databases
-        return { address, mapping, listeners, figures: listeners, goneAt: undefined }
-      }
+    if (record === undefined || listeners === undefined) return
+    setLatest((last) => {
+      if (existing !== undefined) return existing
+      const before = last?.address === address ? last : undefined
       if (before !== undefined) {
-        const last = listeners.length > 0 ? listeners : before.figures
+        const latestFigures = listeners.length > 0 ? listeners : before.figures
         const goneAt = before.goneAt ?? Date.now()
-        return { ...before, listeners, figures: last, goneAt }
+        return { ...before, listeners, figures: latestFigures, goneAt }
       }
       // The endpoint was removed before the panel opened: its listeners are draining and its
       // mapping is unknown.
@@ -61,10 +67,10 @@ export function usePanelEndpoint(address: string) {
       const goneAt = Date.parse(first.since)
       return { address, mapping: null, listeners, figures: listeners, goneAt }
     })
-  }, [address, record, now, counted])
+  }, [address, record, listeners, existing])
   const none = record === null && now?.length === 0
   return {
-    endpoint: latest ?? (none ? null : undefined),
+    endpoint: existing ?? (latest?.address === address ? latest : none ? null : undefined),
     failure: record === undefined ? endpoints.error : now === undefined ? states.error : null,
     retry: () => {
       void endpoints.refetch()

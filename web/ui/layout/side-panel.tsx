@@ -17,8 +17,8 @@ export interface SidePanelProps {
   readonly label?: string
   /** Address or name of the item that the panel shows. */
   readonly title: string
-  /** A text of the user about the item, shown below the title. */
-  readonly note?: string | undefined
+  /** Shown below the title while the content scrolls. */
+  readonly head?: ReactNode
   /** Shown beside the close button. */
   readonly action?: ReactNode
   /** Called by Escape and the close button. A panel is a URL, so closing it navigates. */
@@ -61,21 +61,23 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
           className={classes.panel}
           data-panel
         >
-          <div className={classes.head}>
-            <h2
-              id={id}
-              ref={heading}
-              tabIndex={-1}
-              data-autofocus
-              className={`mono ${classes.title}`}
-            >
-              {title}
-            </h2>
-            {props.action}
-            <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
+          <div className={classes.top}>
+            <div className={classes.head}>
+              <h2
+                id={id}
+                ref={heading}
+                tabIndex={-1}
+                data-autofocus
+                className={`mono ${classes.title}`}
+              >
+                {title}
+              </h2>
+              {props.action}
+              <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
+            </div>
+            {props.head}
           </div>
           <div className={classes.body} data-panel-body>
-            {props.note !== undefined && <p className={classes.note}>{props.note}</p>}
             {props.children}
           </div>
         </div>

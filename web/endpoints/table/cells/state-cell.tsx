@@ -5,7 +5,11 @@ import { formatSince } from '../../../ui/text/relative-time.tsx'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 
 /** Shows the state of a row, the most severe of its reachable nodes, and what happens next. */
-export function StateCell({ row }: { row: EndpointRow }) {
+export function StateCell({
+  row,
+}: {
+  row: Pick<EndpointRow, 'state' | 'lead' | 'listeners' | 'connections'>
+}) {
   const { state, lead, listeners, connections } = row
   if (state === 'failed' && lead?.failingSince !== undefined) {
     return (

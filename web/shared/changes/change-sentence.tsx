@@ -1,5 +1,5 @@
 import { Fragment } from 'react'
-import type { AuditRow } from '../../server/contract/audit.ts'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 import classes from './change-sentence.module.css'
 import { describeChange } from './describe-change.ts'
 

@@ -1,8 +1,8 @@
-import { OPERATOR } from '../../server/contract/access/principal.ts'
-import type { AuditRow } from '../../server/contract/audit.ts'
-import type { AuditAction } from '../../server/contract/audit-action.ts'
-import { formatCount } from '../ui/text/format-number.ts'
-import { exactTime } from '../ui/text/relative-time.tsx'
+import { OPERATOR } from '../../../server/contract/access/principal.ts'
+import type { AuditRow } from '../../../server/contract/audit.ts'
+import type { AuditAction } from '../../../server/contract/audit-action.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
+import { exactTime } from '../../ui/text/relative-time.tsx'
 
 /** A part of a sentence: words, the name of who made the change, or of what was changed. */
 export type Part = string | { readonly who: string } | { readonly name: string }

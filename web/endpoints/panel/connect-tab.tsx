@@ -4,27 +4,24 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
-import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { stateOf } from '../../../server/contract/endpoints/listener-state.ts'
-import { collectionsQuery } from '../../api/queries.ts'
+import { collectionsQuery, databasesQuery } from '../../api/queries.ts'
 import { useHasRole } from '../../api/session/person.ts'
 import { useCreateToken } from '../../shared/create-token.ts'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
 import { copyText } from '../../ui/text/copy-text.ts'
 import { reachedAddress } from '../model/admin-access.ts'
 import { defaultOf } from '../model/mapping.ts'
+import classes from './connect-tab.module.css'
 import { type TryCommand, tryCommands } from './curl.ts'
 import { PanelSection } from './panel-section.tsx'
-import classes from './try-it.module.css'
+import type { PanelEndpoint } from './use-panel-endpoint.ts'
 
 /** Shows shell commands that send requests to the endpoint, for a chosen database. */
-export function TryIt(props: {
-  address: string
-  mapping: readonly string[]
-  listeners: readonly ListenerStatus[]
-  existing: readonly string[] | undefined
-}) {
-  const { address, mapping, listeners, existing } = props
+export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
+  const { address, listeners } = endpoint
+  const mapping = endpoint.mapping ?? []
+  const { data: existing } = useQuery(databasesQuery)
   const mayStore = useHasRole('editor')
   const [chosen, setChosen] = useState<string>()
   const parsed = parseAddress(reachedAddress(address, listeners))

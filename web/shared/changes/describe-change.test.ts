@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { AuditRow } from '../../server/contract/audit.ts'
-import { row } from './audit-row.testing.ts'
+import type { AuditRow } from '../../../server/contract/audit.ts'
+import { row } from '../../audit/audit-row.testing.ts'
+import { groupChanges } from '../../audit/group-changes.ts'
 import { describeChange, textOf } from './describe-change.ts'
-import { groupChanges } from './group-changes.ts'
 
 const role = (before: string, after: string, databases?: string[] | null) => ({
   action: 'person.role' as const,
