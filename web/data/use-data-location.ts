@@ -41,6 +41,8 @@ export function useDataLocation() {
     collection,
     search,
     list,
+    /** The URL of a collection, a database, or the databases. */
+    at,
     /** Shows all documents of a collection, the collections of a database, or the databases. */
     goTo: (to: Partial<CollectionRef>) => void navigate(at(to)),
     open: (id: string) => openDialog({ open: id }),

@@ -2,10 +2,11 @@ import { lazy } from 'react'
 import { useHasRole } from '../../api/session/person.ts'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { IconPencil, IconTrash } from '../../ui/icon/icons.tsx'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
+import { isPanelOpen } from '../data-search.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
-import classes from './document-selection-bar.module.css'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 const DeleteSelected = lazy(async () => ({
@@ -31,6 +32,7 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { search, bulk, close } = useDataLocation()
   const mayChange = useHasRole('editor')
   const { ids, isAll } = selection
+  const narrow = useNarrowScreen()
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
   return (
@@ -38,8 +40,8 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
       {mayChange && isSome && (
         <SelectionBar
           label="Selected documents"
-          className={classes.bar}
           status={formatStatus(selection, search.filter !== undefined)}
+          compact={narrow || isPanelOpen(search)}
           actions={[
             ...(!isAll && hasMore
               ? [
@@ -48,13 +50,17 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
                       search.filter === undefined
                         ? 'Select all documents'
                         : 'Select all that match',
-                    variant: 'subtle' as const,
                     onClick: onChooseAll,
                   },
                 ]
               : []),
             { label: 'Edit', icon: <IconPencil />, onClick: () => bulk('edit') },
-            { label: 'Delete', icon: <IconTrash />, onClick: () => bulk('delete') },
+            {
+              label: 'Delete',
+              icon: <IconTrash />,
+              danger: true,
+              onClick: () => bulk('delete'),
+            },
           ]}
           onClear={onClear}
         />
