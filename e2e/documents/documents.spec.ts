@@ -226,6 +226,10 @@ test('A document is searched and edited beside the table, and changes that are l
   await page.getByRole('link', { name: 'Continue editing' }).click()
   await page.getByRole('button', { name: 'Restore' }).click()
   await expect(editorOf(page)).toContainText('New')
+  // A selection does not close the panel.
+  await page.getByRole('checkbox', { name: 'Select d03', exact: true }).check()
+  await expect(page.getByText('1 selected')).toBeVisible()
+  await expect(editorOf(page)).toContainText('New')
   const rail = page.getByRole('navigation', { name: 'Databases' })
   await expect(rail).toBeVisible()
   await page.setViewportSize({ width: 1280, height: 900 })
