@@ -5,7 +5,7 @@ import { IconPencil, IconTrash } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { isPanelOpen } from '../data-search.ts'
+import { useCompactToolbar } from '../use-compact-toolbar.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
@@ -32,6 +32,7 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { search, bulk, close } = useDataLocation()
   const mayChange = useHasRole('editor')
   const { ids, isAll } = selection
+  const compact = useCompactToolbar()
   const narrow = useNarrowScreen()
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
@@ -41,7 +42,7 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
         <SelectionBar
           label="Selected documents"
           status={formatStatus(selection, search.filter !== undefined)}
-          compact={narrow || isPanelOpen(search)}
+          compact={narrow || compact}
           actions={[
             ...(!isAll && hasMore
               ? [
