@@ -46,7 +46,11 @@ export function CreateDocumentPanel(props: { database: string; collection: strin
   }
   const { editor } = form
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => (field.current ?? editor.current)?.focus(), [editor])
+  useEffect(() => {
+    // After the panel has focused its title.
+    const timer = setTimeout(() => (field.current ?? editor.current)?.focus())
+    return () => clearTimeout(timer)
+  }, [editor])
   const submit = () =>
     form.submit(({ text }) =>
       create.mutate(
