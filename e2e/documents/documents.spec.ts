@@ -218,6 +218,24 @@ test('A document is searched and edited beside the table, and changes that are l
   await panel.getByRole('button', { name: 'Edit document' }).click()
   await expect(editorOf(page)).toContainText('Sea')
   await expect(page.getByRole('button', { name: 'Restore' })).toBeHidden()
+
+  await page.getByRole('button', { name: 'Create document' }).click()
+  await editorOf(page).fill('{ "title": "New" }')
+  await page.getByRole('link', { name: 'd02' }).click()
+  await expect(page.getByText('Your new document is kept, but not saved').first()).toBeVisible()
+  await page.getByRole('link', { name: 'Continue editing' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await expect(editorOf(page)).toContainText('New')
+  // A selection does not close the panel.
+  await page.getByRole('checkbox', { name: 'Select d03', exact: true }).check()
+  await expect(page.getByText('1 selected')).toBeVisible()
+  await expect(editorOf(page)).toContainText('New')
+  const rail = page.getByRole('navigation', { name: 'Databases' })
+  await expect(rail).toBeVisible()
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await expect(rail).toBeHidden()
+  await page.getByRole('button', { name: 'Show the databases' }).click()
+  await expect(rail).toBeVisible()
 })
 
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {

@@ -51,6 +51,10 @@ export const withoutDialog = (search: DataSearch): DataSearch => pick({ ...searc
 export const hasDialog = (search: DataSearch): boolean =>
   DIALOGS.some((key) => search[key] !== undefined)
 
+/** Returns whether the panel of a document, or of a new one, is open. */
+export const isPanelOpen = ({ open, edit, create }: DataSearch): boolean =>
+  [open, edit, create].some((each) => each !== undefined)
+
 const pick = (search: Record<string, unknown>, keys: readonly (keyof DataSearch)[]) =>
   Object.fromEntries(
     keys.flatMap((key) => {

@@ -1,3 +1,4 @@
+import { useMediaQuery } from '@mantine/hooks'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,6 +12,7 @@ import { useFilterText } from '../ui/form/use-filter-text.ts'
 import { IconChevronLeft, IconChevronRight, IconPlus } from '../ui/icon/icons.tsx'
 import { IconButton } from '../ui/layout/icon-button.tsx'
 import { formatCount } from '../ui/text/format-number.ts'
+import { isPanelOpen } from './data-search.ts'
 import { sizesQuery } from './databases/sizes-query.ts'
 import classes from './rail.module.css'
 import { useDataLocation } from './use-data-location.ts'
@@ -20,15 +22,20 @@ const MAX_LISTED = 200
 
 const HIDDEN = 'gatehouse-rail-hidden'
 
+/** Window widths at which the rail is hidden beside a panel until the user shows it. */
+const YIELDS_TO_PANEL = '(min-width: 1240px) and (max-width: 1399px)'
+
 /** Poll interval of the counts, ms. */
 const COUNTS_MS = 10_000
 
 /** Lists the databases with their collections and counts of documents, and marks the current one. */
 export function Rail() {
-  const { database: current, createDatabase } = useDataLocation()
+  const { database: current, search, createDatabase } = useDataLocation()
   const mayCreate = useHasRole('operator')
   const [text, filter] = useFilterText('/data')
   const [isHidden, setHidden] = useState(() => sharedStorage.get(HIDDEN) !== undefined)
+  const yields = useMediaQuery(YIELDS_TO_PANEL, undefined, { getInitialValueInEffect: false })
+  const [isKept, setKept] = useState(false)
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map())
   const { data: names = [] } = useQuery(databasesQuery)
   const { data: sizes = [] } = useQuery(sizesQuery)
@@ -42,8 +49,9 @@ export function Rail() {
     if (next) sharedStorage.set(HIDDEN, '1')
     else sharedStorage.remove(HIDDEN)
     setHidden(next)
+    setKept(!next)
   }
-  if (isHidden) {
+  if (isHidden || (yields && isPanelOpen(search) && !isKept)) {
     return (
       <div className={classes.hidden}>
         <IconButton aria-label="Show the databases" onClick={() => hide(false)}>

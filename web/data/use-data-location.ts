@@ -29,7 +29,7 @@ export function useDataLocation() {
     search: readDataSearch({ q: search.q, ...next }),
   })
   const list = withoutDialog(search)
-  const { filter, sort, columns, count, selected } = search
+  const { filter, sort, columns, count, selected, open, edit, create } = search
   const here = {
     ...(database === undefined ? {} : { database }),
     ...(collection === undefined ? {} : { collection }),
@@ -41,6 +41,8 @@ export function useDataLocation() {
     collection,
     search,
     list,
+    /** The URL of a collection, a database, or the databases. */
+    at,
     /** Shows all documents of a collection, the collections of a database, or the databases. */
     goTo: (to: Partial<CollectionRef>) => void navigate(at(to)),
     open: (id: string) => openDialog({ open: id }),
@@ -50,8 +52,9 @@ export function useDataLocation() {
     load: () => openDialog({ import: '1' }),
     empty: () => openDialog({ empty: '1' }),
     bulk: (change: 'edit' | 'delete') => openDialog({ bulk: change }),
-    /** Changes the selection, and closes a dialog that changed the documents. */
-    select: (text: string) => dialogs.replace(at(here, { ...list, selected: text })),
+    /** Changes the selection, and closes a dialog that changed the documents. A panel stays open. */
+    select: (text: string) =>
+      dialogs.replace(at(here, { ...list, open, edit, create, selected: text })),
     follow: (job: string) => dialogs.replace(at(here, { filter, sort, columns, job })),
     close: () => dialogs.close(at(here, list)),
     /** Closes the dialog and shows a document that it stored. */

@@ -158,34 +158,32 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       {mayChange && rows.length === 1 && text === '' && (
         <FirstStart own={rows[0]?.address === here} />
       )}
+      {selected.size > 0 && (
+        <LazyBoundary>
+          <EndpointSelectionBar
+            count={selected.size}
+            compact={layout.beside}
+            off={
+              rows.filter(
+                ({ address, policy }) => policy?.enabled === false && selected.has(address),
+              ).length
+            }
+            hidden={selection.hidden}
+            onBulk={(action) => {
+              // The dialog shows how many connections a removal closes, from current figures.
+              void readFigures()
+              where.bulk(action)
+            }}
+            onIntent={preloadBulkDialog}
+            onExport={async () => {
+              const { exportEndpoints } = await import('./export-endpoints.ts')
+              exportEndpoints(rows.filter(({ address }) => selected.has(address)))
+            }}
+            onClear={selection.clear}
+          />
+        </LazyBoundary>
+      )}
       <div className={foot.foot}>
-        {selected.size > 0 && (
-          <LazyBoundary>
-            <EndpointSelectionBar
-              count={selected.size}
-              off={
-                rows.filter(
-                  ({ address, policy }) => policy?.enabled === false && selected.has(address),
-                ).length
-              }
-              hidden={selection.hidden}
-              onBulk={(action) => {
-                // The dialog shows how many connections a removal closes, from current figures.
-                void readFigures()
-                where.bulk(action)
-              }}
-              onIntent={preloadBulkDialog}
-              onExport={async () => {
-                const { exportEndpoints } = await import('./export-endpoints.ts')
-                exportEndpoints(rows.filter(({ address }) => selected.has(address)))
-              }}
-              onClear={() => {
-                selection.clear()
-                focusActiveRow()
-              }}
-            />
-          </LazyBoundary>
-        )}
         <PendingUpdates
           fresh={fresh.length}
           moved={moved}

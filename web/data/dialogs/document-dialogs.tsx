@@ -19,8 +19,8 @@ import { DocumentPanel } from './document-panel.tsx'
 import { JobDialog } from './job-dialog.tsx'
 
 // Loaded on demand, because these dialogs are large.
-const CreateDocumentDialog = lazy(async () => ({
-  default: (await import('./create-document-dialog.tsx')).CreateDocumentDialog,
+const CreateDocumentPanel = lazy(async () => ({
+  default: (await import('./create-document-panel.tsx')).CreateDocumentPanel,
 }))
 const ImportDocumentsDialog = lazy(async () => ({
   default: (await import('../import/import-documents-dialog.tsx')).ImportDocumentsDialog,
@@ -54,7 +54,7 @@ export function DocumentDialogs(props: { database: string; collection: string | 
     )
   }
   if (create !== undefined) {
-    return <CreateDocumentDialog database={database} collection={collection} />
+    return <CreateDocumentPanel database={database} collection={collection} />
   }
   if (search.import !== undefined) {
     return <ImportDocumentsDialog database={database} collection={collection} />

@@ -1,10 +1,6 @@
-import { useRouter } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
-import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
-import { showToast } from '../../shared/toast/toast.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
-import { useLatest } from '../../ui/use-latest.ts'
 import { ConflictError, type StoredDocument, type StoredJson } from '../document-client.ts'
 import { formatJson, minifyJson } from '../editor/document-text.ts'
 import { FindField } from '../editor/find-field.tsx'
@@ -13,6 +9,7 @@ import { useSaveDocument } from '../mutations/save-document.ts'
 import { type CollectionRef, formatCollection, useDataLocation } from '../use-data-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { DocumentConflict } from './document-conflict.tsx'
+import { useKeptDraft } from './use-kept-draft.ts'
 
 /** The version stored by another person; null if the document was deleted. */
 type Theirs = StoredJson | null
@@ -29,7 +26,7 @@ export function EditDocument(props: {
 }) {
   const { collectionRef, document, onDiscard } = props
   const { id } = document
-  const { showStored } = useDataLocation()
+  const { at, showStored } = useDataLocation()
   // The draft includes the ETag it started from, to detect changes made before it was restored.
   const form = useJsonForm({
     draft: `document ${id} of ${formatCollection(collectionRef)}`,
@@ -51,7 +48,11 @@ export function EditDocument(props: {
   const save = useSaveDocument(collectionRef, { onSaved: form.deleteDraft })
   const { isPending, isSuccess } = save
   const isLeft = text !== formatJson(base.json) && !isPending && !isSuccess
-  const drop = useKeptDraft(form, isLeft, { collectionRef, id })
+  const drop = useKeptDraft(form, isLeft, {
+    text: `Your changes to ${id} are kept, but not saved`,
+    name: id,
+    continueAt: at(collectionRef, { edit: id }),
+  })
   const discard = () => {
     // If the save fails, its report reopens the form.
     if (!isPending) drop()
@@ -126,49 +127,6 @@ export function EditDocument(props: {
       </FormFrame>
     </>
   )
-}
-
-/**
- * Keeps the draft of a form that is left with changes, such as for another document, and offers to
- * continue. Returns a function that discards it.
- */
-function useKeptDraft(
-  form: Pick<DraftForm<object>, 'keepDraft' | 'deleteDraft'>,
-  isLeft: boolean,
-  { collectionRef, id }: { collectionRef: CollectionRef; id: string },
-): () => void {
-  const { history } = useRouter()
-  const isDiscarded = useRef(false)
-  useEffect(() => {
-    if (isLeft && !isDiscarded.current) form.keepDraft()
-  })
-  const onClose = useLatest(() => {
-    if (!isLeft || isDiscarded.current) return
-    showToast({
-      text: `Your changes to ${id} are kept, but not saved`,
-      name: id,
-      actions: [
-        {
-          label: 'Continue editing',
-          to: {
-            to: '/data/$database/$collection',
-            params: { ...collectionRef },
-            search: { edit: id },
-          },
-        },
-      ],
-    })
-  })
-  useEffect(() => {
-    const opened = history.location.href.split('#', 1)[0]
-    return () => {
-      if (history.location.href.split('#', 1)[0] !== opened) onClose.current()
-    }
-  }, [history, onClose])
-  return () => {
-    isDiscarded.current = true
-    form.deleteDraft()
-  }
 }
 
 const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'

@@ -1,10 +1,10 @@
 import { Menu } from '@mantine/core'
 import { IconDownload } from '../../ui/icon/icons.tsx'
-import { usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { CopyItem } from '../../ui/overlay/copy-item.tsx'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
+import { useCompactToolbar } from '../use-compact-toolbar.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import { useStartExport } from './document-exports.tsx'
 import {
@@ -22,10 +22,10 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
   const { search } = useDataLocation()
   const { filter, sort } = search
   const start = useStartExport()
-  const phone = usePhoneScreen()
+  const compact = useCompactToolbar()
   const url = location.origin + toApiPath(collectionRef, conditionsOf(filter), sort)
   return (
-    <MenuButton label="Export" icon={phone && <IconDownload />}>
+    <MenuButton label="Export" icon={compact && <IconDownload />}>
       <Menu.Label>{filter === undefined ? 'All documents' : 'Documents that match'}</Menu.Label>
       {formats.map(([format, label]) => (
         <Menu.Item

@@ -30,10 +30,10 @@ export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps
       records={indexes}
       idOf={({ name }) => name}
       columns={[
-        { head: 'Name', width: 240, cell: ({ name }) => <span className="mono">{name}</span> },
+        { head: 'Name', cell: ({ name }) => <span className="mono">{name}</span> },
         { head: 'Fields', cell: ({ fields }) => <IndexFields fields={fields} /> },
-        { head: 'Unique', width: 96, cell: ({ unique }) => (unique ? 'Yes' : 'No') },
-        { head: 'State', width: 280, cell: (index) => <State index={index} /> },
+        { head: 'Unique', width: 80, cell: ({ unique }) => (unique ? 'Yes' : 'No') },
+        { head: 'State', width: 224, cell: (index) => <State index={index} /> },
         ...(mayChange
           ? [
               {

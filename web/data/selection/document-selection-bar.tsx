@@ -2,10 +2,11 @@ import { lazy } from 'react'
 import { useHasRole } from '../../api/session/person.ts'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { IconPencil, IconTrash } from '../../ui/icon/icons.tsx'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
+import { useCompactToolbar } from '../use-compact-toolbar.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
-import classes from './document-selection-bar.module.css'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 const DeleteSelected = lazy(async () => ({
@@ -31,6 +32,8 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { search, bulk, close } = useDataLocation()
   const mayChange = useHasRole('editor')
   const { ids, isAll } = selection
+  const compact = useCompactToolbar()
+  const narrow = useNarrowScreen()
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
   return (
@@ -38,8 +41,8 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
       {mayChange && isSome && (
         <SelectionBar
           label="Selected documents"
-          className={classes.bar}
           status={formatStatus(selection, search.filter !== undefined)}
+          compact={narrow || compact}
           actions={[
             ...(!isAll && hasMore
               ? [
@@ -48,13 +51,17 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
                       search.filter === undefined
                         ? 'Select all documents'
                         : 'Select all that match',
-                    variant: 'subtle' as const,
                     onClick: onChooseAll,
                   },
                 ]
               : []),
             { label: 'Edit', icon: <IconPencil />, onClick: () => bulk('edit') },
-            { label: 'Delete', icon: <IconTrash />, onClick: () => bulk('delete') },
+            {
+              label: 'Delete',
+              icon: <IconTrash />,
+              danger: true,
+              onClick: () => bulk('delete'),
+            },
           ]}
           onClear={onClear}
         />

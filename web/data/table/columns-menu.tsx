@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { FilterField } from '../../ui/form/filter-field.tsx'
 import { filterByName } from '../../ui/form/name-filter.tsx'
 import { IconAdjustments } from '../../ui/icon/icons.tsx'
-import { usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
 import { type FieldColumn, MAX_COLUMNS } from '../model/columns.ts'
 import { fieldLabel } from '../model/field-path.ts'
+import { useCompactToolbar } from '../use-compact-toolbar.ts'
 import classes from './columns-menu.module.css'
 
 export interface ColumnsMenuProps {
@@ -23,7 +23,7 @@ const FILTERED_FROM = 12
 
 /** Chooses the fields that have a column, and resets the choice and the widths. */
 export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuProps) {
-  const phone = usePhoneScreen()
+  const compact = useCompactToolbar()
   const shown = columns.map(({ field }) => field).filter((field) => field !== 'id')
   const toggle = (field: string) =>
     onChange(
@@ -38,7 +38,7 @@ export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuP
   }))
   const matching = filterByName(all, text)
   return (
-    <MenuButton label="Columns" icon={phone && <IconAdjustments />} width={320}>
+    <MenuButton label="Columns" icon={compact && <IconAdjustments />} width={320}>
       {all.length > FILTERED_FROM && (
         <div className={classes.filter}>
           <FilterField

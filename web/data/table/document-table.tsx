@@ -204,6 +204,7 @@ function WideTable(props: DocumentTableProps) {
     <div
       ref={scroller}
       className={classes.scroller}
+      data-wide
       aria-busy={stale}
       data-stale={stale || undefined}
       data-fits={tableWidth <= width || undefined}

@@ -4,13 +4,15 @@ import { IconDots, IconTrash } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
 import { CreateDocumentButton } from '../create-document.tsx'
+import { useCompactToolbar } from '../use-compact-toolbar.ts'
 import { useDataLocation } from '../use-data-location.ts'
 
 /** Buttons that change the collection, and a menu with the rarer actions. */
 export function TableActions({ onEditText }: { onEditText: () => void }) {
   const { load, empty } = useDataLocation()
   const mayChange = useHasRole('editor')
-  const narrow = useNarrowScreen()
+  const compact = useCompactToolbar()
+  const narrow = useNarrowScreen() || compact
   return (
     <>
       {mayChange && !narrow && (

@@ -58,7 +58,12 @@ export const KEYS = [
     needs: 'editor',
   },
   // `useEscape` handles it for all layers that can be open at once.
-  { id: 'close', keys: ['Escape'], where: 'anywhere', label: 'Close the topmost dialog or panel' },
+  {
+    id: 'close',
+    keys: ['Escape'],
+    where: 'anywhere',
+    label: 'Close the topmost dialog or panel, then clear the selection',
+  },
   { id: 'next', keys: ['ArrowDown', 'J'], where: 'table', label: 'Next row' },
   { id: 'previous', keys: ['ArrowUp', 'K'], where: 'table', label: 'Previous row' },
   { id: 'page-down', keys: ['PageDown'], where: 'table', label: 'Page down' },

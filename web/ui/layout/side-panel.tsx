@@ -17,6 +17,8 @@ export interface SidePanelProps {
   readonly label?: string
   /** Address or name of the item that the panel shows. */
   readonly title: string
+  /** Whether the title is an address or a name, shown in monospace. Default: true. */
+  readonly isName?: boolean
   /** Shown below the title while the content scrolls. */
   readonly head?: ReactNode
   /** Shown beside the close button. */
@@ -35,7 +37,7 @@ const COVERS_PAGE = 'screen and (max-width: 1239px)'
  * covers the page, is modal, and traps the focus.
  */
 export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
-  const { label, title, onClose } = props
+  const { label, title, isName = true, onClose } = props
   const modal = useMediaQuery(COVERS_PAGE, undefined, { getInitialValueInEffect: false })
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
@@ -68,7 +70,7 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
                 ref={heading}
                 tabIndex={-1}
                 data-autofocus
-                className={`mono ${classes.title}`}
+                className={isName ? `mono ${classes.title}` : classes.title}
               >
                 {title}
               </h2>

@@ -2,10 +2,11 @@ import { useLayoutEffect } from 'react'
 import { useLatest } from '../use-latest.ts'
 
 /**
- * Layers over the page, lowest first. Within one kind, the layer opened last is on top. `field` is
- * a focused field that handles Escape, unless a dialog covers it.
+ * Layers over the page, lowest first. Within one kind, the layer opened last is on top. `selection`
+ * is the selection of a table; `field` is a focused field that handles Escape, unless a dialog
+ * covers it.
  */
-const ORDER = ['panel', 'dialog', 'palette', 'field', 'tooltip'] as const
+const ORDER = ['selection', 'panel', 'dialog', 'palette', 'field', 'tooltip'] as const
 
 /** See {@link ORDER}. A menu uses `dialog`, because it covers the dialog that it opens in. */
 export type EscapeLayer = (typeof ORDER)[number]
