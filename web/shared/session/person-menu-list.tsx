@@ -89,18 +89,18 @@ export function PersonMenuList(props: PersonMenuListProps) {
         <div role="group" aria-label="Theme" className={classes.themes}>
           <span aria-hidden="true">Theme</span>
           {themes.map(({ value, label, Icon }) => (
-            <Menu.Item
+            <Menu.RadioItem
               key={value}
-              role="menuitemradio"
-              aria-checked={colorScheme === value}
+              value={value}
+              checked={colorScheme === value}
               aria-label={label}
               data-tip={label}
               className={classes.theme}
               closeMenuOnClick={false}
-              onClick={() => setColorScheme(value)}
+              onChange={() => setColorScheme(value)}
             >
               <Icon />
-            </Menu.Item>
+            </Menu.RadioItem>
           ))}
         </div>
         <Menu.Divider />
