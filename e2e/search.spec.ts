@@ -198,8 +198,8 @@ sampleTest(
       ['Invite someone', 'Invite a person'],
       ['New token', 'Create token'],
       ['Create database', 'Create database'],
-      ['Add webhook', 'Add webhook'],
-      ['Add certificate', 'Add certificate'],
+      ['Add webhook', 'Add a webhook'],
+      ['Add certificate', 'Add a certificate'],
       ['Add endpoint', 'Add endpoint'],
     ] as const) {
       await page.keyboard.press('Control+k')

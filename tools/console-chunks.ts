@@ -30,6 +30,13 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
     test: SHARED,
     priority: 1,
   },
+  // What the first steps of the overview share with the table of endpoints, and with other pages.
+  {
+    name: nameIfUsedBy('copy', 'first-request.tsx'),
+    debugName: 'copy',
+    test: SHARED,
+    priority: 1,
+  },
   {
     name: nameIfUsedBy('table', 'endpoints-page.tsx'),
     debugName: 'table',

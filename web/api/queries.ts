@@ -124,6 +124,21 @@ export const peopleQuery = queryOptions({
   refetchInterval: pollWhileSignedIn(PEOPLE_MS),
 })
 
+/** Polling interval of tokens, ms. People watch whether a token is still used. */
+const TOKENS_MS = 5_000
+
+/** The person's own tokens or, for admins, all tokens. */
+export const tokensQuery = (whose: 'own' | 'everybody') =>
+  queryOptions({
+    queryKey: ['token', whose],
+    queryFn: ({ signal }) => {
+      const query = whose === 'everybody' ? { everybody: 'true' as const } : {}
+      return readJson(api._api.token.$get({ query }, { init: { signal } }))
+    },
+    staleTime: 0,
+    refetchInterval: pollWhileSignedIn(TOKENS_MS),
+  })
+
 /** Polling interval of the nodes while there are several, ms. It detects unreachable nodes. */
 const POLL_MS = 10_000
 

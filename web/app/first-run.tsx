@@ -1,22 +1,22 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, useEffect, useRef, useState } from 'react'
 import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
-import { parseAddress } from '../../server/contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
-import { collectionsQuery, databasesQuery, endpointsQuery } from '../api/queries.ts'
+import { databasesQuery, endpointsQuery, tokensQuery } from '../api/queries.ts'
 import { useHasRole, useOwnEndpoint } from '../api/session/person.ts'
-import { tokensQuery } from '../api/tokens-query.ts'
-import { tryCommands } from '../endpoints/panel/curl.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
-import { IconCheck, IconX } from '../ui/icon/icons.tsx'
-import { IconButton } from '../ui/layout/icon-button.tsx'
-import { CopyLine } from '../ui/text/copy-line.tsx'
+import { IconCheck } from '../ui/icon/icons.tsx'
+import type { Reached } from './first-request.tsx'
 import classes from './first-run.module.css'
 
+// Native buttons, because those of Mantine would double the code of an overview on an empty server.
+
+const FirstRequest = lazy(async () => ({
+  default: (await import('./first-request.tsx')).FirstRequest,
+}))
 const CreateDatabaseDialog = lazy(async () => ({
   default: (await import('../data/databases/create-database-dialog.tsx')).CreateDatabaseDialog,
 }))
@@ -70,9 +70,9 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
     <section className={classes.card} aria-labelledby="first-run">
       <div className={classes.head}>
         <h2 id="first-run">Serve your first data</h2>
-        <IconButton aria-label="Dismiss the first steps" data-tip="Dismiss" onClick={onEnd}>
-          <IconX />
-        </IconButton>
+        <button type="button" className="link-button" onClick={onEnd}>
+          Dismiss
+        </button>
       </div>
       <ol className={classes.steps}>
         <Step
@@ -86,7 +86,7 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
               </Link>
             )
           }
-          action={<Button onClick={() => open('database')}>Create database</Button>}
+          action={<StepButton label="Create database" onClick={() => open('database')} />}
         >
           It holds JSON documents, in collections.
         </Step>
@@ -102,7 +102,9 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
             )
           }
           action={
-            database !== undefined && <Button onClick={() => open('endpoint')}>Add endpoint</Button>
+            database !== undefined && (
+              <StepButton label="Add endpoint" onClick={() => open('endpoint')} />
+            )
           }
         >
           Clients connect to its address, and reach only the databases that it serves.
@@ -113,19 +115,16 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
           isDone={isUsed}
           action={
             reached !== undefined && (
-              <Button
-                variant={tokens.data.length === 0 ? 'filled' : 'default'}
-                onClick={() => open('token')}
-              >
-                Create token
-              </Button>
+              <StepButton label="Create token" onClick={() => open('token')} />
             )
           }
         >
           {reached === undefined ? (
             'A token lets a program read and change documents.'
           ) : (
-            <Command {...reached} secret={secret} />
+            <LazyBoundary>
+              <FirstRequest {...reached} secret={secret} />
+            </LazyBoundary>
           )}
         </Step>
       </ol>
@@ -148,11 +147,6 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
   )
 }
 
-interface Reached {
-  readonly database: string
-  readonly endpoint: EndpointRecord
-}
-
 /** Returns the first database that an endpoint serves, with that endpoint. */
 function findReached(
   names: readonly string[],
@@ -163,44 +157,6 @@ function findReached(
     if (endpoint !== undefined) return { database, endpoint }
   }
   return undefined
-}
-
-/** The command that sends the first request, with the new token if there is one. */
-function Command({ database, endpoint, secret }: Reached & { secret: string | undefined }) {
-  const collections = useQuery(collectionsQuery(database))
-  const parsed = parseAddress(endpoint.endpoint)
-  if (!parsed.ok || collections.isPending) return null
-  // The first command only checks the health.
-  const [, command] = tryCommands(
-    {
-      address: parsed.address,
-      mapping: endpoint.databases,
-      database,
-      collection: collections.data?.[0]?.name,
-      mayStore: true,
-    },
-    location,
-  )
-  if (command === undefined) return null
-  const { label, text } = command
-  return (
-    <>
-      <CopyLine
-        label={label}
-        text={secret === undefined ? text : text.replace('$TOKEN', secret)}
-        name="the command"
-      />
-      <p className="meta dim" role="status">
-        {secret === undefined ? (
-          <>
-            <code className="mono">$TOKEN</code> is a token for this database.
-          </>
-        ) : (
-          'The command contains the new token, which is not shown again. Waiting for the request…'
-        )}
-      </p>
-    </>
-  )
 }
 
 function Step(props: {
@@ -227,5 +183,13 @@ function Step(props: {
       </div>
       {!isDone && action}
     </li>
+  )
+}
+
+function StepButton({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <button type="button" className={classes.button} onClick={onClick}>
+      {label}
+    </button>
   )
 }

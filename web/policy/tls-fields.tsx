@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { tokensQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
-import { tokensQuery } from '../api/tokens-query.ts'
 import { CertificatePicker } from '../certificates/certificate-picker.tsx'
 import type { DraftForm } from '../shared/forms/use-draft-form.ts'
 import groups from '../ui/form/choice-group.module.css'

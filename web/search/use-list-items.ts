@@ -1,8 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { databasesQuery, endpointsQuery, peopleQuery, policiesQuery } from '../api/queries.ts'
+import {
+  databasesQuery,
+  endpointsQuery,
+  peopleQuery,
+  policiesQuery,
+  tokensQuery,
+} from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
-import { tokensQuery } from '../api/tokens-query.ts'
 import { certificatesQuery } from '../certificates/queries.ts'
 import { webhooksQuery } from '../webhooks/queries.ts'
 import {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { tokensQuery } from '../../api/tokens-query.ts'
+import { tokensQuery } from '../../api/queries.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { AddButton } from '../../ui/form/add-button.tsx'
