@@ -1,6 +1,7 @@
 import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import { formatCount } from '../ui/text/format-number.ts'
+import { NO_CONSOLE } from './rule-changes.ts'
 import { formatBinary, formatPerSecond } from './rule-labels.ts'
 
 /** The rules of a policy that a sentence describes. */
@@ -80,7 +81,7 @@ function describeAdministration(policy: Policy, mapping: readonly string[]): str
   if (policy.administration === false) return 'The console and sign-in do not exist here.'
   return includesDatabase(mapping, SYSTEM_DATABASE)
     ? 'The console and sign-in are available here.'
-    : `The console is not available here, because the endpoint does not serve ${SYSTEM_DATABASE}.`
+    : NO_CONSOLE
 }
 
 function describeCors(cors: Policy['cors']): string {

@@ -7,6 +7,7 @@ import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../ui/form/form-frame.tsx'
 import { Conflict } from '../ui/overlay/conflict.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
+import type { FindFocusTarget } from '../ui/overlay/use-focus-return.ts'
 import { describeLockOut } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import {
@@ -53,7 +54,7 @@ export interface PolicyDialogProps {
   /** Shows the consequences of a policy that disconnects the page or cannot be set. */
   readonly renderGuard: (guard: PolicyGuard) => ReactNode
   readonly onClose: () => void
-  readonly returnTo: () => HTMLElement | null
+  readonly returnTo: FindFocusTarget
 }
 
 interface PolicyFormProps extends PolicyDialogProps {

@@ -1,10 +1,11 @@
+import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { Countdown } from '../ui/feedback/countdown.tsx'
 import { useStore } from '../ui/store.ts'
 import classes from './policy-facts.module.css'
 import { useKeepTrial } from './policy-requests.ts'
-import { hasClients, type PolicySection, UNIX_CLIENTS } from './policy-sections.ts'
-import { factsOf } from './rule-changes.ts'
+import type { PolicySection } from './policy-sections.ts'
+import { factsOf, hasClients, NO_CONSOLE, UNIX_CLIENTS } from './rule-changes.ts'
 import { type PolicyTrial, trialStore } from './trial.ts'
 
 /** The rules of one section of a policy, with the defaults. */
@@ -12,8 +13,12 @@ export function PolicyFacts(props: {
   record: PolicyRecord | undefined
   section: PolicySection
   address: string
+  mapping: readonly string[]
 }) {
-  const { record, section, address } = props
+  const { record, section, address, mapping } = props
+  if (section === 'administration' && !includesDatabase(mapping, SYSTEM_DATABASE)) {
+    return <p className="meta dim">{NO_CONSOLE}</p>
+  }
   if (section === 'access' && !hasClients(address)) {
     return <p className="meta dim">{UNIX_CLIENTS}</p>
   }

@@ -11,7 +11,8 @@ import { exactTime } from '../ui/text/relative-time.tsx'
 import { describeRules } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import type { PolicyDraft } from './policy-draft.ts'
-import { hasClients, type PolicySection, UNIX_CLIENTS } from './policy-sections.ts'
+import type { PolicySection } from './policy-sections.ts'
+import { hasClients, UNIX_CLIENTS } from './rule-changes.ts'
 import { TlsFields } from './tls-fields.tsx'
 
 export interface PolicyFieldsProps {

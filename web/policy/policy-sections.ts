@@ -13,9 +13,3 @@ export type PolicySection = keyof typeof POLICY_SECTIONS
 
 export const isPolicySection = (text: string | undefined): text is PolicySection =>
   text !== undefined && Object.hasOwn(POLICY_SECTIONS, text)
-
-/** Returns whether an endpoint has clients with IP addresses, which a policy can admit. */
-export const hasClients = (address: string): boolean => !address.startsWith('unix:')
-
-export const UNIX_CLIENTS =
-  'Clients of a Unix socket have no IP address. Every program that may open the socket file can connect.'

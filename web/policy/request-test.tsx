@@ -5,8 +5,9 @@ import type { PolicyInput } from '../../server/contract/endpoints/policy.ts'
 import { usePresence } from '../api/session/person.ts'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import { ownAddressQuery, type TestedRequest, testPolicy } from './policy-requests.ts'
-import { hasClients } from './policy-sections.ts'
+
 import classes from './request-test.module.css'
+import { hasClients } from './rule-changes.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 

@@ -1,3 +1,4 @@
+import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import { formatCount } from '../ui/text/format-number.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
@@ -10,6 +11,14 @@ export interface RuleChange {
   readonly before: string
   readonly after: string
 }
+
+/** Returns whether an endpoint has clients with IP addresses, which a policy can admit. */
+export const hasClients = (address: string): boolean => !address.startsWith('unix:')
+
+export const UNIX_CLIENTS =
+  'Clients of a Unix socket have no IP address. Every program that may open the socket file can connect.'
+
+export const NO_CONSOLE = `The console is not available here, because the endpoint does not serve ${SYSTEM_DATABASE}.`
 
 type Rule = keyof Policy | 'ca'
 

@@ -10,7 +10,7 @@ import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { formatChange, formatMapping, sameMapping } from '../model/mapping.ts'
-import { revealRow } from '../model/reveal-row.ts'
+import { focusAfterDialog } from '../model/reveal-row.ts'
 import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { draftMapping } from './endpoint-draft.ts'
@@ -102,7 +102,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
       name={address}
       width={560}
       onClose={close}
-      returnTo={() => revealRow(address)}
+      returnTo={focusAfterDialog(address)}
     >
       <FormFrame
         form={form}

@@ -5,7 +5,7 @@ import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { revealRow } from '../model/reveal-row.ts'
+import { focusAfterDialog } from '../model/reveal-row.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointNotFoundDialog } from './endpoint-not-found-dialog.tsx'
 
@@ -45,7 +45,7 @@ export function PolicyDialogs(props: {
       <GuardNotice guard={guard} />
     ),
     onClose: close,
-    returnTo: () => revealRow(address),
+    returnTo: focusAfterDialog(address),
   }
   return isSwitch ? (
     <SwitchDialog {...dialog} />

@@ -19,3 +19,7 @@ export function revealRow(id: string): HTMLElement | null {
   reveal?.(id)
   return document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
 }
+
+/** Returns the element to focus after a dialog: its opener in the panel, otherwise the row. */
+export const focusAfterDialog = (id: string) => (opener: HTMLElement | undefined) =>
+  opener?.closest('[data-panel]') ? opener : revealRow(id)

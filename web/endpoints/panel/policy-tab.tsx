@@ -2,7 +2,8 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { policiesQuery } from '../../api/queries.ts'
 import { PolicyFacts, TrialNotice } from '../../policy/policy-facts.tsx'
-import { hasClients, POLICY_SECTIONS, type PolicySection } from '../../policy/policy-sections.ts'
+import { POLICY_SECTIONS, type PolicySection } from '../../policy/policy-sections.ts'
+import { hasClients } from '../../policy/rule-changes.ts'
 import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { preloadForms } from '../load-forms.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
@@ -12,7 +13,7 @@ import type { PanelEndpoint } from './use-panel-endpoint.ts'
 const sections = Object.entries(POLICY_SECTIONS) as [PolicySection, string][]
 
 /** The sections of the policy of an endpoint. Each is edited alone. */
-export function PolicyTab({ endpoint: { address } }: { endpoint: PanelEndpoint }) {
+export function PolicyTab({ endpoint: { address, mapping } }: { endpoint: PanelEndpoint }) {
   const { changePolicy } = useEndpointsLocation()
   const query = useQuery(policiesQuery)
   const shown = sections.filter(([section]) => section !== 'tls' || address.startsWith('ssl:'))
@@ -41,7 +42,7 @@ export function PolicyTab({ endpoint: { address } }: { endpoint: PanelEndpoint }
                   )
                 }
               >
-                <PolicyFacts record={record} section={section} address={address} />
+                <PolicyFacts {...{ record, section, address, mapping: mapping ?? [] }} />
               </PanelSection>
             ))}
           </>
