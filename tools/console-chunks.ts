@@ -30,6 +30,13 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
     test: SHARED,
     priority: 1,
   },
+  // The sentences of changes, in the overview, the activity and the panel of an endpoint.
+  {
+    name: nameIfUsedBy('changes', 'change-sentence.tsx'),
+    debugName: 'changes',
+    test: SHARED,
+    priority: 1,
+  },
   // What the first steps of the overview share with the table of endpoints, and with other pages.
   {
     name: nameIfUsedBy('copy', 'first-request.tsx'),

@@ -5,7 +5,7 @@ export const DATABASE_VIEWS: readonly View[] = [
     name: 'databases',
     list: true,
     url: () => '/_console/data',
-    shows: (page) => page.getByRole('link', { name: 'shop', exact: true }),
+    shows: (page) => page.getByRole('table').getByRole('link', { name: 'shop', exact: true }),
     changes: [/^Create database$/, /^Create a database$/, /^Import$/, /^Create “/],
   },
   {
