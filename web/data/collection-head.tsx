@@ -40,7 +40,7 @@ export function CollectionHead({ database, collection, tab, action }: Collection
       {narrow && <CollectionPicker database={database} collection={collection} tab={tab} />}
       <div className={classes.head}>
         <div className={narrow && collection !== undefined ? 'visually-hidden' : classes.title}>
-          {collection !== undefined && (
+          {collection !== undefined && !narrow && (
             <>
               <Link
                 to="/data/$database"
