@@ -114,7 +114,8 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
           title="Send a request with a token"
           isDone={isUsed}
           action={
-            reached !== undefined && (
+            reached !== undefined &&
+            secret === undefined && (
               <StepButton label="Create token" onClick={() => open('token')} />
             )
           }
