@@ -300,7 +300,7 @@ test('Tabs are in the URL, move by arrow keys, stay for the next endpoint, and B
   await expect(panel.getByRole('button', { name: 'Turn off' })).toBeInViewport()
   const changes = await openTab(page, address, 'Changes')
   await expect(changes.getByRole('listitem').first()).toBeInViewport()
-  await expect(changes).toContainText(`Operator added endpoint ${address} for blog`)
+  await expect(changes).toContainText(`added endpoint ${address} for blog`)
 
   await rowOf(page, own).focus()
   await page.keyboard.press('Enter')

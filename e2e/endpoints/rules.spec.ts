@@ -57,7 +57,7 @@ test('The table shows the rules and notes of endpoints, which can be filtered an
   await expect(panel).toContainText('Turned off by its policy.')
   const changes = await openTab(page, partner, 'Changes')
   await expect(changes.getByRole('listitem').first()).toContainText(
-    `Operator changed the policy of ${partner}`,
+    `changed the policy of ${partner}`,
   )
   await filter.fill('')
   await expect(rowOf(page, partner)).toContainText('Off')

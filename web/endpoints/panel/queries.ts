@@ -27,13 +27,14 @@ const RESPONSE_MS = 60_000
 /** The requests of an endpoint in the last hour, with their durations. */
 export const responseTimesQuery = (address: string) =>
   queryOptions({
-    queryKey: ['listener', 'traffic', '1h', address],
+    // Not a key of listeners, whose events would refetch it after a removal.
+    queryKey: ['response-times', address],
     queryFn: ({ signal }) =>
       readJson(
         api._api.traffic.$get({ query: { endpoint: address, range: '1h' } }, { init: { signal } }),
       ),
     staleTime: RESPONSE_MS,
-    refetchInterval: pollWhileSignedIn(RESPONSE_MS),
+    refetchInterval: (query) => !isGone(query.state.error) && pollWhileSignedIn(RESPONSE_MS)(query),
     gcTime: 0,
   })
 

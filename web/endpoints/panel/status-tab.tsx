@@ -15,7 +15,7 @@ export function StatusTab({ endpoint }: { endpoint: PanelEndpoint }) {
   return (
     <>
       <NodeStates address={address} listeners={listeners} gone={gone} />
-      <TrafficSection address={address} listeners={counted} over={gone && listeners.length === 0} />
+      <TrafficSection address={address} listeners={counted} over={gone} />
       {!gone && <ResponseTimes address={address} />}
     </>
   )

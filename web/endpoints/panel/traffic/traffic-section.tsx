@@ -25,7 +25,7 @@ const kinds = [
 export function TrafficSection(props: {
   address: string
   listeners: readonly ListenerStatus[]
-  /** Whether the endpoint is closed. The data is then no longer polled. */
+  /** Whether the endpoint was removed. The data is then no longer polled. */
   over: boolean
 }) {
   const { address, listeners, over } = props
