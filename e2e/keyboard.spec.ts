@@ -238,7 +238,7 @@ test('Esc clears a selection once nothing is open above it, and the focus stays 
   await page.keyboard.press('Escape')
   await expect(panel).toBeHidden()
   await expect(endpoints).toBeVisible()
-  await tabTo(page, endpoints.getByRole('button', { name: 'Clear selection' }))
+  await tabTo(page, endpoints.getByRole('button', { name: 'Export' }))
   await page.keyboard.press('Escape')
   await expect(endpoints).toBeHidden()
   await expect(own).toBeFocused()
