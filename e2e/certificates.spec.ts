@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { Page } from '@playwright/test'
 import { createTestAuthority } from '../server/certificates/certificates.testing.ts'
-import { chooseEveryDatabase, consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { chooseEveryDatabase, consolePath, openTab, rowOf } from './support/page/endpoints-page.ts'
 import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
 
 const API = '/_db/_system/_api'
@@ -72,7 +72,7 @@ freshTest(
     const refusal = dialogOf(page, 'web cannot be deleted')
     await expect(refusal).toContainText('An endpoint uses this certificate.')
     await refusal.getByRole('link', { name: address }).click()
-    await expect(dialogOf(page, address)).toContainText(
+    await expect(await openTab(page, address, 'Policy')).toContainText(
       'TLS 1.2 or newer, with the certificate web.',
     )
   },
@@ -212,6 +212,8 @@ test('The policy of an ssl endpoint orders certificates and accepts client certi
   await expect(form).toContainText('TLS 1.3 or newer, with the certificates two and one.')
   await page.keyboard.press('Control+Enter')
   await expect(form).toBeHidden()
+  // Beside the panel, the table has no column of rules.
+  await page.keyboard.press('Escape')
   await expect(rowOf(page, address)).toContainText('TLS: two + 1')
   const path = `${API}/policy?${new URLSearchParams({ endpoint: address })}`
   expect((await gatehouse.get(path)).body).toMatchObject({
