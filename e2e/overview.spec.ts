@@ -36,6 +36,23 @@ test('An operator starts with the overview, and solves there what needs attentio
   await expect(page).toHaveURL(/range=24h/)
   await page.getByText('Show as a table').click()
   await expect(page.getByRole('table').getByRole('row')).toHaveCount(145)
+  await page.route('**/_api/traffic/endpoint?range=24h', async (route) => {
+    const response = await route.fetch()
+    const sums = { requests: 4, rejected: 1, failed: 0 }
+    const endpoints = [
+      { endpoint: 'tcp://127.0.0.1:1', ...sums, durations: [4] },
+      { endpoint: 'tcp://127.0.0.1:2', ...sums, durations: [0, 0, 0, 4] },
+    ]
+    await route.fulfill({ response, json: { ...(await response.json()), endpoints } })
+  })
+  await page.getByRole('link', { name: 'Slowest endpoints' }).click()
+  await expect(page).toHaveURL(/range=24h&by=endpoint/)
+  const slowest = page.getByRole('region', { name: 'Slowest endpoints' })
+  await expect(slowest.getByRole('rowheader')).toHaveText([
+    'tcp://127.0.0.1:2',
+    'tcp://127.0.0.1:1',
+  ])
+  await expect(slowest.getByRole('row').nth(1)).toContainText('25%')
   await expectAccessibleInBothThemes(page)
 
   await page.getByRole('main').focus()

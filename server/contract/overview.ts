@@ -31,23 +31,33 @@ export const trafficQuery = z.object({
 
 export type TrafficRange = keyof typeof TRAFFIC_RANGES
 
-const trafficStep = z.object({
+/** Query of `GET /_api/traffic/endpoint`. */
+export const endpointTrafficQuery = z.pick(trafficQuery, { range: true })
+
+const sums = {
   requests: z.int(),
   rejected: lastMinute.shape.rejected,
   failed: lastMinute.shape.failed,
   durations: z
     .array(z.int())
     .check(z.describe('requests in each bucket of bounds, and above the last one')),
+}
+
+const trafficStep = z.object({
+  ...sums,
   open: z.optional(z.int().check(z.describe('endpoints that listened; only without endpoint'))),
 })
 
 export type TrafficStep = z.infer<typeof trafficStep>
 
+const until = z.string().check(z.describe('when the last step ended, ISO 8601, UTC'))
+const bounds = z.array(z.number()).check(z.describe('upper bounds of the durations, seconds'))
+
 /** Response of `GET /_api/traffic`. */
 export const traffic = z.object({
-  until: z.string().check(z.describe('when the last step ended, ISO 8601, UTC')),
+  until,
   stepSeconds: z.int(),
-  bounds: z.array(z.number()).check(z.describe('upper bounds of the durations, seconds')),
+  bounds,
   steps: z
     .array(z.nullable(trafficStep))
     .check(z.describe('oldest first, all nodes together; null while no node was running')),
@@ -58,6 +68,17 @@ export const traffic = z.object({
 })
 
 export type Traffic = z.infer<typeof traffic>
+
+/** Response of `GET /_api/traffic/endpoint`. */
+export const endpointTraffic = z.object({
+  until,
+  bounds,
+  endpoints: z
+    .array(z.object({ endpoint: z.string(), ...sums }))
+    .check(z.describe('those with stored requests, all nodes together, by address')),
+})
+
+export type EndpointTraffic = z.infer<typeof endpointTraffic>
 
 /** Kinds of things that need a person, most urgent first. */
 export const ATTENTION_KINDS = [

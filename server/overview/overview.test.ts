@@ -66,6 +66,12 @@ forEachEngine((engine) => {
       [5, 2, 1],
       [1, 0, 0],
     ])
+    expect(await restarted.readEach(['x', 'y', 'z'], '24h')).toMatchObject({
+      endpoints: [
+        { endpoint: 'x', requests: 6, rejected: 2, failed: 1 },
+        { endpoint: 'y', requests: 1, rejected: 0, failed: 0 },
+      ],
+    })
     const day = await restarted.read(['x', 'y'], '24h')
     expect(figures(day).at(-1)).toEqual([7, 2, 1])
   })
@@ -176,6 +182,7 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
     const { json } = await get('/_api/traffic?range=24h', 'viewer')
     expect(json).toMatchObject({ endpoints: { listening: 1 }, stepSeconds: 600 })
     expect([json.endpoints.failed, json.steps.length]).toEqual([undefined, 144])
+    expect((await get('/_api/traffic/endpoint', 'viewer')).json).toMatchObject({ endpoints: [] })
     expect((await get(`/_api/traffic${of(open)}`, 'viewer')).status).toBe(200)
     expect((await get(`/_api/traffic${of(failed)}`, 'viewer')).status).toBe(404)
   })

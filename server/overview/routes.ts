@@ -4,6 +4,10 @@ import { type EndpointState, leadOf, stateOf } from '../contract/endpoints/liste
 import { DURATION_BOUNDS } from '../contract/endpoints/traffic.ts'
 import {
   attention,
+  type EndpointTraffic,
+  endpointTraffic,
+  endpointTrafficQuery,
+  STORED_ENDPOINTS,
   SUMMED_ENDPOINTS,
   TRAFFIC_RANGES,
   type Traffic,
@@ -27,7 +31,7 @@ export interface OverviewRoutesDeps {
   readonly nodes: Pick<NodesModule, 'listeners'>
   readonly http: Pick<HttpModule, 'sendList'>
   readonly requireRole: RequireRole
-  readonly minutes: Pick<TrafficMinutes, 'read'>
+  readonly minutes: Pick<TrafficMinutes, 'read' | 'readEach'>
   readonly findAttention: ReturnType<typeof createAttention>
 }
 
@@ -62,41 +66,73 @@ export function overviewRoutes(deps: OverviewRoutesDeps) {
   }
 
   return {
-    trafficRoutes: new Hono<AppEnv>().get(
-      '/',
-      describe({
-        summary: 'Get the traffic of the last hour or day, of all endpoints or of one',
-        query: trafficQuery,
-        responses: { 200: traffic },
-        failures: { 400: 'a parameter is invalid', 404: 'there is no such endpoint' },
-      }),
-      requireRole('viewer'),
-      queryInput(trafficQuery),
-      async (c) => {
-        const { endpoint, range } = c.req.valid('query')
-        const { databases } = principalOf(c)
-        const view = createEndpointView(databases)
-        const isAll = endpoint === undefined && view.shows(undefined)
-        const name = endpoint && deps.canonicalAddress(endpoint)
-        const shown = endpoints
-          .list()
-          .filter((each) => view.shows(each.databases) && (name ?? each.endpoint) === each.endpoint)
-          .map((each) => each.endpoint)
-        if (endpoint !== undefined && shown.length === 0) {
-          throw new Failure('endpoint-not-found', 'endpoint not found')
-        }
-        const { until, steps } = await minutes.read(isAll ? undefined : busiestOf(shown), range)
-        const names = new Set(shown)
-        const body: Traffic = {
-          until: new Date(until).toISOString(),
-          stepSeconds: TRAFFIC_RANGES[range].minutes * 60,
-          bounds: [...DURATION_BOUNDS],
-          steps,
-          ...currentOf((each) => isAll || names.has(each)),
-        }
-        return c.json(body, 200)
-      },
-    ),
+    trafficRoutes: new Hono<AppEnv>()
+      .get(
+        '/endpoint',
+        describe({
+          summary: 'Get the traffic of the last hour or day of each endpoint, 100 at the most',
+          query: endpointTrafficQuery,
+          responses: { 200: endpointTraffic },
+          failures: { 400: 'a parameter is invalid' },
+        }),
+        requireRole('viewer'),
+        queryInput(endpointTrafficQuery),
+        async (c) => {
+          const view = createEndpointView(principalOf(c).databases)
+          const shown = endpoints.list().filter((each) => view.shows(each.databases))
+          const names = busiestOf(
+            shown.map(({ endpoint }) => endpoint),
+            STORED_ENDPOINTS,
+          )
+          const { until, ...rest } = await minutes.readEach(names, c.req.valid('query').range)
+          const body: EndpointTraffic = {
+            until: new Date(until).toISOString(),
+            bounds: [...DURATION_BOUNDS],
+            ...rest,
+          }
+          return c.json(body, 200)
+        },
+      )
+      .get(
+        '/',
+        describe({
+          summary: 'Get the traffic of the last hour or day, of all endpoints or of one',
+          query: trafficQuery,
+          responses: { 200: traffic },
+          failures: { 400: 'a parameter is invalid', 404: 'there is no such endpoint' },
+        }),
+        requireRole('viewer'),
+        queryInput(trafficQuery),
+        async (c) => {
+          const { endpoint, range } = c.req.valid('query')
+          const { databases } = principalOf(c)
+          const view = createEndpointView(databases)
+          const isAll = endpoint === undefined && view.shows(undefined)
+          const name = endpoint && deps.canonicalAddress(endpoint)
+          const shown = endpoints
+            .list()
+            .filter(
+              (each) => view.shows(each.databases) && (name ?? each.endpoint) === each.endpoint,
+            )
+            .map((each) => each.endpoint)
+          if (endpoint !== undefined && shown.length === 0) {
+            throw new Failure('endpoint-not-found', 'endpoint not found')
+          }
+          const { until, steps } = await minutes.read(
+            isAll ? undefined : busiestOf(shown, SUMMED_ENDPOINTS),
+            range,
+          )
+          const names = new Set(shown)
+          const body: Traffic = {
+            until: new Date(until).toISOString(),
+            stepSeconds: TRAFFIC_RANGES[range].minutes * 60,
+            bounds: [...DURATION_BOUNDS],
+            steps,
+            ...currentOf((each) => isAll || names.has(each)),
+          }
+          return c.json(body, 200)
+        },
+      ),
     attentionRoutes: new Hono<AppEnv>().get(
       '/',
       describe({
@@ -109,11 +145,11 @@ export function overviewRoutes(deps: OverviewRoutesDeps) {
   }
 
   /** Returns the endpoints with the most requests since they were opened on this node. */
-  function busiestOf(names: readonly string[]): string[] {
+  function busiestOf(names: readonly string[], max: number): string[] {
     const requests = new Map(endpoints.listeners().map((one) => [one.name, one.traffic.requests]))
     return names
       .toSorted((a, b) => (requests.get(b) ?? 0) - (requests.get(a) ?? 0))
-      .slice(0, SUMMED_ENDPOINTS)
+      .slice(0, max)
       .toSorted()
   }
 }

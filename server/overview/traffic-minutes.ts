@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { nextTurn } from '../concurrency/turns.ts'
 import { DURATION_BOUNDS } from '../contract/endpoints/traffic.ts'
 import {
+  type EndpointTraffic,
   STORED_ENDPOINTS,
   TRAFFIC_RANGES,
   type TrafficRange,
@@ -49,6 +50,15 @@ export interface TrafficSteps {
   readonly steps: (TrafficStep | null)[]
 }
 
+type Row = Pick<TrafficMinutesTable, 'minute' | 'counts'>
+
+/** Adds the counts of a row to sums. */
+function addTo(sums: number[] | null | undefined, row: Row): void {
+  if (sums == null) return
+  const added = parseJsonColumn(counts, 'traffic_minutes.counts', row.counts)
+  for (const [at, count] of added.entries()) sums[at] = (sums[at] ?? 0) + count
+}
+
 export type TrafficMinutes = ReturnType<typeof createTrafficMinutes>
 
 /**
@@ -57,7 +67,7 @@ export type TrafficMinutes = ReturnType<typeof createTrafficMinutes>
  */
 export function createTrafficMinutes({ store, node, now, listeners }: TrafficMinutesDeps) {
   const { db } = store
-  const results = new Map<string, Promise<TrafficSteps>>()
+  const results = new Map<string, Promise<unknown>>()
   let resultsUntil = 0
 
   const stored = (endpoint: string, from: number, until: number) =>
@@ -78,12 +88,7 @@ export function createTrafficMinutes({ store, node, now, listeners }: TrafficMin
     const from = until - steps * minutes
     const sums = Array.from({ length: steps }, (): number[] | null => null)
     const open: number[] = []
-    const add = ({ minute, counts: text }: Pick<TrafficMinutesTable, 'minute' | 'counts'>) => {
-      const into = sums[Math.floor((minute - from) / minutes)]
-      if (into == null) return
-      for (const [at, count] of parseJsonColumn(counts, 'traffic_minutes.counts', text).entries())
-        into[at] = (into[at] ?? 0) + count
-    }
+    const add = (row: Row) => addTo(sums[Math.floor((row.minute - from) / minutes)], row)
     // A node stores the total even if it is 0, so a minute without one had no node.
     for (const row of await stored(TOTAL, from, until)) {
       const step = Math.floor((row.minute - from) / minutes)
@@ -104,6 +109,34 @@ export function createTrafficMinutes({ store, node, now, listeners }: TrafficMin
         return { requests, rejected, failed, durations, ...(isTotal && { open: open[at] ?? 0 }) }
       }),
     }
+  }
+
+  /** Returns the sums of a range of each endpoint that has requests in it. */
+  async function sumEach(endpoints: readonly string[], range: TrafficRange, until: number) {
+    const { steps, minutes } = TRAFFIC_RANGES[range]
+    const found: EndpointTraffic['endpoints'] = []
+    for (const endpoint of endpoints) {
+      const sum = new Array<number>(LENGTH).fill(0)
+      for (const row of await stored(endpoint, until - steps * minutes, until)) addTo(sum, row)
+      const [requests = 0, rejected = 0, failed = 0, ...durations] = sum
+      if (requests > 0) found.push({ endpoint, requests, rejected, failed, durations })
+      await nextTurn()
+    }
+    return { until: until * MINUTE, endpoints: found }
+  }
+
+  /** Returns what `create` returns for a key, once until the next minute. */
+  function keep<T>(key: unknown, create: (until: number) => Promise<T>): Promise<T> {
+    const until = Math.floor((now() - SETTLED) / MINUTE)
+    if (until !== resultsUntil || results.size >= KEPT_RESULTS) results.clear()
+    resultsUntil = until
+    const text = JSON.stringify(key)
+    const known = results.get(text)
+    if (known !== undefined) return known as Promise<T>
+    const result = create(until)
+    results.set(text, result)
+    result.catch(() => results.delete(text))
+    return result
   }
 
   /** Stores what this node has counted since the last call, as the minute that has just ended. */
@@ -150,18 +183,11 @@ export function createTrafficMinutes({ store, node, now, listeners }: TrafficMin
      *
      * @param endpoints canonical addresses, whose traffic is added up; undefined: all.
      */
-    read(endpoints: readonly string[] | undefined, range: TrafficRange): Promise<TrafficSteps> {
-      const until = Math.floor((now() - SETTLED) / MINUTE)
-      if (until !== resultsUntil || results.size >= KEPT_RESULTS) results.clear()
-      resultsUntil = until
-      const key = JSON.stringify([range, endpoints])
-      const known = results.get(key)
-      if (known !== undefined) return known
-      const result = sum(endpoints, range, until)
-      results.set(key, result)
-      result.catch(() => results.delete(key))
-      return result
-    },
+    read: (endpoints: readonly string[] | undefined, range: TrafficRange) =>
+      keep([range, endpoints], (until) => sum(endpoints, range, until)),
+    /** Returns the traffic of a range of each of some endpoints, if there are requests in it. */
+    readEach: (endpoints: readonly string[], range: TrafficRange) =>
+      keep(['each', range, endpoints], (until) => sumEach(endpoints, range, until)),
     /** Stores each minute when it ends. Returns a function that stops it. */
     start(onError: (error: unknown) => void): () => void {
       let timer: NodeJS.Timeout

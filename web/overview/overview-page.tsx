@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
+import { type ComponentType, lazy } from 'react'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import type { TrafficRange } from '../../server/contract/overview.ts'
+import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { PageHead } from '../ui/layout/page-head.tsx'
@@ -13,6 +14,10 @@ import { AttentionList } from './attention-list.tsx'
 import classes from './overview.module.css'
 import { attentionQuery, changesQuery, trafficQuery } from './queries.ts'
 import { TrafficTiles } from './traffic-tiles.tsx'
+
+const EndpointFigures = lazy(async () => ({
+  default: (await import('./endpoint-figures.tsx')).EndpointFigures,
+}))
 
 const ranges = [
   { value: '1h', label: '1 h' },
@@ -28,7 +33,7 @@ export function OverviewPage(props: {
   FirstRun: ComponentType
 }) {
   const { Change, FirstRun } = props
-  const { range: chosen } = useSearch({ from: '/overview' })
+  const { range: chosen, by } = useSearch({ from: '/overview' })
   const range: TrafficRange = chosen ?? '1h'
   const navigate = useNavigate()
   const traffic = useQuery(trafficQuery(range))
@@ -39,7 +44,7 @@ export function OverviewPage(props: {
   const setRange = (next: TrafficRange) =>
     void navigate({
       to: '/overview',
-      search: next === '1h' ? {} : { range: next },
+      search: { ...(next === '24h' && { range: next }), ...(by && { by }) },
       replace: true,
     })
   return (
@@ -56,6 +61,7 @@ export function OverviewPage(props: {
       <QueryResult query={traffic} what="the traffic">
         {(data) => <TrafficTiles traffic={data} range={range} />}
       </QueryResult>
+      <LazyBoundary>{by === 'endpoint' && <EndpointFigures range={range} />}</LazyBoundary>
       <div className={classes.columns}>
         <div>
           <Section title="Needs attention" count={count || undefined}>

@@ -18,6 +18,16 @@ export const trafficQuery = (range: TrafficRange) =>
     refetchInterval: pollWhileSignedIn(TRAFFIC_MS),
   })
 
+/** The traffic of each endpoint that the person may see. */
+export const endpointFiguresQuery = (range: TrafficRange) =>
+  queryOptions({
+    queryKey: ['listener', 'traffic', 'endpoints', range],
+    queryFn: ({ signal }) =>
+      readJson(api._api.traffic.endpoint.$get({ query: { range } }, { init: { signal } })),
+    staleTime: TRAFFIC_MS,
+    refetchInterval: pollWhileSignedIn(4 * TRAFFIC_MS),
+  })
+
 /** What needs a person. Events of most types refetch it. */
 export const attentionQuery = queryOptions({
   queryKey: ['attention'],

@@ -92,7 +92,18 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.seconds(latency)}
           unit="p95"
-          detail={`Peak ${format.seconds(peakOf(figures.latency))}`}
+          detail={
+            <>
+              Peak {format.seconds(peakOf(figures.latency))}
+              <Link
+                to="/overview"
+                search={{ ...(range === '24h' && { range }), by: 'endpoint' }}
+                replace
+              >
+                Slowest endpoints
+              </Link>
+            </>
+          }
           label="95th percentile of the latency"
           lines={[figures.latency]}
           scale={0.001}

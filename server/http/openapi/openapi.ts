@@ -295,6 +295,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'post /_api/token': 'createToken',
   'delete /_api/token/{id}': 'revokeToken',
   'get /_api/traffic': 'getTraffic',
+  'get /_api/traffic/endpoint': 'getTrafficOfEndpoints',
   'get /_api/user': 'listPeople',
   'patch /_api/user/{id}': 'changeRole',
   'get /_api/user/{id}/session': 'listSessions',

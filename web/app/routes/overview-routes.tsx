@@ -10,6 +10,8 @@ import { lazyPage } from '../lazy-page.tsx'
 
 interface OverviewSearch {
   readonly range?: TrafficRange
+  /** Whether the figures of each endpoint are shown. */
+  readonly by?: 'endpoint'
   /** The dialog of the first steps that is open. */
   readonly add?: FirstRunDialog
 }
@@ -37,8 +39,9 @@ function FirstRunOutlet() {
 export const overviewRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/overview',
-  validateSearch: ({ range, add }: Record<string, unknown>): OverviewSearch => ({
+  validateSearch: ({ range, by, add }: Record<string, unknown>): OverviewSearch => ({
     ...(range === '24h' && { range }),
+    ...(by === 'endpoint' && { by }),
     ...((add === 'database' || add === 'endpoint' || add === 'token') && { add }),
   }),
   component: lazyPage(
