@@ -55,7 +55,9 @@ function countsOf(minute: number, rank: number): number[] {
   const failed = isBad ? Math.round(requests / 25) : 0
   const slow = noise(minute * 3) / 20
   const shares = [0.05, 0.25, 0.4, 0.18 - slow, 0.06, 0.03 + slow, 0.02, isBad ? 0.08 : 0.01]
-  const durations = DURATION_BOUNDS.map((_, at) => Math.round(requests * (shares[at] ?? 0)))
+  // Some endpoints are slower than others.
+  const shift = (rank * 5) % 3
+  const durations = DURATION_BOUNDS.map((_, at) => Math.round(requests * (shares[at - shift] ?? 0)))
   return [requests, rejected, failed, ...durations, 0]
 }
 
