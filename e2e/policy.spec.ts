@@ -40,7 +40,7 @@ test('A section of a policy is edited, saved, compared after a conflict, and und
   await form.getByLabel('Collections that can be read').fill('posts')
   await expect(form).toContainText('No database of this endpoint has a collection posts.')
   await form.getByLabel('Collections that can be read').fill('')
-  await form.getByRole('button', { name: 'articles', exact: true }).click()
+  await form.getByRole('button', { name: 'Add articles' }).click()
   await expect(form).toContainText('Everyone can read articles without a token.')
   await expect(form).toContainText('Documents: read-only (was read and write)')
   expect((await fetch(url)).status).toBe(401)

@@ -123,17 +123,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
             {
               value: 'some',
               label: 'Read these collections',
-              detail: (
-                <>
-                  <Lines
-                    aria-label="Collections that can be read without a token"
-                    className={classes.detail ?? ''}
-                    placeholder={'articles\nnotes'}
-                    {...form.getInputProps('collections')}
-                  />
-                  <CollectionNames form={form} mapping={mapping} />
-                </>
-              ),
+              detail: <CollectionsField form={form} mapping={mapping} />,
             },
           ]}
           value={draft.anonymous}
@@ -248,8 +238,8 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
 /** Maximum number of databases whose collections are listed. */
 const MAX_DATABASES = 20
 
-/** Offers the collections of an endpoint, and warns of entered names that no database has. */
-function CollectionNames({ form, mapping }: Pick<PolicyFieldsProps, 'form' | 'mapping'>) {
+/** Suggests the collections of an endpoint, and warns of entered names that no database has. */
+function CollectionsField({ form, mapping }: Pick<PolicyFieldsProps, 'form' | 'mapping'>) {
   const isServedHere = useIsServedHere()
   const all = useAllDatabases() ?? []
   const own = all.filter((name) => name !== SYSTEM_DATABASE && includesDatabase(mapping, name))
@@ -260,23 +250,19 @@ function CollectionNames({ form, mapping }: Pick<PolicyFieldsProps, 'form' | 'ma
   const isComplete = listed.length === own.length && lists.every(({ isSuccess }) => isSuccess)
   const offered = [...names].filter((name) => !entered.includes(name)).slice(0, 10)
   const unknown = own.length > 0 && isComplete ? entered.filter((name) => !names.has(name)) : []
+  const add = (name: string) => form.setValues({ collections: [...entered, name].join('\n') })
   return (
     <div className={classes.detail}>
-      {offered.length > 0 && (
-        <p className={classes.names}>
-          Add:
-          {offered.map((name) => (
-            <button
-              key={name}
-              type="button"
-              className="link-button mono"
-              onClick={() => form.setValues({ collections: [...entered, name].join('\n') })}
-            >
-              {name}
-            </button>
-          ))}
-        </p>
-      )}
+      <Lines
+        aria-label="Collections that can be read without a token"
+        placeholder={'articles\nnotes'}
+        {...form.getInputProps('collections')}
+      />
+      {offered.map((name) => (
+        <button key={name} type="button" className="link-button meta" onClick={() => add(name)}>
+          Add {name}
+        </button>
+      ))}
       {unknown.slice(0, 3).map((name) => (
         <p key={name} className="warning">
           No database of this endpoint has a collection {name}.
