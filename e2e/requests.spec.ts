@@ -88,6 +88,9 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
   await expect(requests).toContainText(
     'The connection was refused. The endpoint does not admit the address 127.0.0.1',
   )
+  await requests.getByRole('button', { name: 'Also allow 127.0.0.1' }).click()
+  await expect(form).toContainText('Blocked clients: none (was 127.0.0.1)')
+  await page.keyboard.press('Escape')
 
   // The policy decides on a request that is not sent.
   const tested = page.getByRole('region', { name: 'Test a request' })

@@ -260,6 +260,7 @@ test.describe('During a grace period', () => {
       const databases = await openTab(page, address, 'Databases')
       await expect(databases).toContainText('blog')
       await expect(databases.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
+      await expect(panel.getByRole('link', { name: 'Restore…' })).toBeVisible()
       await panel.getByRole('button', { name: 'Back to the list' }).click()
       await expect(panel).toBeHidden()
     },

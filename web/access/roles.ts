@@ -11,5 +11,9 @@ export const roleDescriptions: Readonly<Record<Role, string>> = {
   admin: 'Can do everything, including managing people and their tokens.',
 }
 
+/** Returns the databases of a person without access, in words; undefined for other roles. */
+export const withoutDatabases = (role: Role): string | undefined =>
+  role === 'pending' ? 'None yet' : role === 'none' ? 'None' : undefined
+
 /** Roles that a token can have. */
 export const tokenRoles: readonly TokenInput['role'][] = ['viewer', 'editor', 'operator', 'admin']

@@ -39,6 +39,8 @@ export interface EndpointsSearch {
   readonly deny?: string
   /** The only client to allow in the section Who may connect. */
   readonly allow?: string
+  /** A client to add to those that the section Who may connect allows. */
+  readonly alsoAllow?: string
   /** The address of the endpoint to turn off or on. */
   readonly switch?: string
   /** The address of the endpoint to duplicate. */
@@ -51,6 +53,11 @@ export interface EndpointsSearch {
 
 /** The parameters that open a dialog. */
 const DIALOGS = ['edit', 'remove', 'port', 'policy', 'switch', 'bulk'] as const
+
+/** The parameters that change a client of a policy. */
+const CLIENTS = ['deny', 'allow', 'alsoAllow'] as const
+
+const TEXTS = ['q', 'sort', 'open', 'tab', 'section', 'like', 'serve'] as const
 
 /** Returns whether a dialog is open, except that of a new endpoint. */
 export const hasDialog = (search: EndpointsSearch): boolean =>
@@ -67,11 +74,9 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
   }
   const { tab, section, policy, ...read }: Record<string, string> = Object.assign(
     {},
-    ...['q', 'sort', 'open', 'tab', 'section', 'like', 'serve', 'deny', 'allow', ...DIALOGS].map(
-      text,
-    ),
+    ...[...TEXTS, ...CLIENTS, ...DIALOGS].map(text),
   )
-  const changesClients = read.deny !== undefined || read.allow !== undefined
+  const changesClients = CLIENTS.some((key) => read[key] !== undefined)
   const edited = isPolicySection(section) ? section : changesClients ? 'access' : undefined
   const dialog = policy !== undefined && edited !== undefined && { policy, section: edited }
   const open = dialog ? (read.open ?? policy) : (policy ?? read.open)

@@ -21,7 +21,7 @@ test.each<[Policy, string[]]>([
     ['Only 3 networks can connect: 10.0.0.0/8, ::1 and 192.0.2.1. Blocked: 10.0.0.1.'],
   ],
   [{ deny: ['10.0.0.1'] }, ['Every client can connect, except from 10.0.0.1.']],
-  [{ readOnly: true }, ['Documents can only be read.']],
+  [{ readOnly: true }, ['No caller can change documents, with or without a token.']],
   [
     { anonymous: { read: ['articles', 'notes'] } },
     ['Everyone can read articles and notes without a token.'],

@@ -24,7 +24,7 @@ export function describeRules(
   return {
     clients: describeClients(policy),
     documents: policy.readOnly
-      ? 'Documents can only be read.'
+      ? 'No caller can change documents, with or without a token.'
       : 'Documents can be read and written.',
     anonymous: describeAnonymous(policy.anonymous),
     administration: describeAdministration(policy, mapping),

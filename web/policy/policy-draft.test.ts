@@ -139,7 +139,7 @@ test('an edited section leaves the others as they are stored', () => {
   expect(save('limits')).toEqual({ note: 'Theirs', rateLimit: { requestsPerSecond: 5 } })
 })
 
-test('a client is blocked beside others, or is the only one allowed', () => {
+test('a client is blocked or allowed beside others, or is the only one allowed', () => {
   const stored = { note: 'x', allow: ['10.0.0.0/8'], deny: ['203.0.113.7', '192.0.2.0/24'] }
   expect(withClient(stored, {})).toBe(stored)
   expect(withClient(null, { deny: '203.0.113.7' })).toEqual({ deny: ['203.0.113.7'] })
@@ -149,4 +149,10 @@ test('a client is blocked beside others, or is the only one allowed', () => {
     allow: ['203.0.113.7'],
     deny: ['192.0.2.0/24'],
   })
+  expect(withClient(stored, { alsoAllow: '203.0.113.7' })).toEqual({
+    note: 'x',
+    allow: ['10.0.0.0/8', '203.0.113.7'],
+    deny: ['192.0.2.0/24'],
+  })
+  expect(withClient({ deny: ['203.0.113.7'] }, { alsoAllow: '203.0.113.7' })).toEqual({ deny: [] })
 })

@@ -45,16 +45,27 @@ export interface TokenRow {
   readonly token: string
 }
 
-/** A change of the clients that a policy admits: one to block, or the only one to allow. */
+/** A change of the clients that a policy admits: one to block, to allow too, or to allow alone. */
 export interface ClientRule {
   readonly deny?: string
   readonly allow?: string
+  readonly alsoAllow?: string
 }
 
 /** Returns a policy with a change of the clients that it admits. */
-export function withClient(policy: Policy | null, { deny, allow }: ClientRule): Policy | null {
+export function withClient(policy: Policy | null, change: ClientRule): Policy | null {
+  const { deny, allow, alsoAllow } = change
   const denied = policy?.deny ?? []
   if (deny !== undefined) return { ...policy, deny: [...new Set([...denied, deny])] }
+  if (alsoAllow !== undefined) {
+    // Without a list, every client is allowed that is not blocked.
+    const allowed = policy?.allow && [...new Set([...policy.allow, alsoAllow])]
+    return {
+      ...policy,
+      ...(allowed && { allow: allowed }),
+      deny: denied.filter((each) => each !== alsoAllow),
+    }
+  }
   if (allow === undefined) return policy
   return { ...policy, allow: [allow], deny: denied.filter((each) => each !== allow) }
 }
@@ -300,7 +311,8 @@ export const policyDraftSchema = z.custom<PolicyDraft>().check(
 const toLines = (items: readonly string[] = []): string => items.join('\n')
 
 /** Returns the items of a text: one per line, or separated by commas or spaces. */
-const fromLines = (text: string): string[] => text.split(/[\s,]+/).filter((item) => item !== '')
+export const fromLines = (text: string): string[] =>
+  text.split(/[\s,]+/).filter((item) => item !== '')
 
 const toText = (count: number | undefined): string => (count === undefined ? '' : `${count}`)
 

@@ -1,7 +1,11 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { useAllDatabases } from '../api/all-databases.ts'
+import { collectionsQuery } from '../api/queries.ts'
+import { useIsServedHere } from '../api/session/use-is-served-here.ts'
 import type { DraftForm } from '../shared/forms/use-draft-form.ts'
 import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
@@ -10,7 +14,7 @@ import { BELOW, Lines } from '../ui/form/lines.tsx'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import { describeRules } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
-import type { PolicyDraft } from './policy-draft.ts'
+import { fromLines, type PolicyDraft } from './policy-draft.ts'
 import type { PolicySection } from './policy-sections.ts'
 import { hasClients, UNIX_CLIENTS } from './rule-changes.ts'
 import { TlsFields } from './tls-fields.tsx'
@@ -119,14 +123,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
             {
               value: 'some',
               label: 'Read these collections',
-              detail: (
-                <Lines
-                  aria-label="Collections that can be read without a token"
-                  className={classes.detail ?? ''}
-                  placeholder={'articles\nnotes'}
-                  {...form.getInputProps('collections')}
-                />
-              ),
+              detail: <CollectionsField form={form} mapping={mapping} />,
             },
           ]}
           value={draft.anonymous}
@@ -236,6 +233,43 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
     ),
   }
   return fields[section]()
+}
+
+/** Maximum number of databases whose collections are listed. */
+const MAX_DATABASES = 20
+
+/** Suggests the collections of an endpoint, and warns of entered names that no database has. */
+function CollectionsField({ form, mapping }: Pick<PolicyFieldsProps, 'form' | 'mapping'>) {
+  const isServedHere = useIsServedHere()
+  const all = useAllDatabases() ?? []
+  const own = all.filter((name) => name !== SYSTEM_DATABASE && includesDatabase(mapping, name))
+  const listed = own.length > MAX_DATABASES ? [] : own.filter(isServedHere)
+  const lists = useQueries({ queries: listed.map((database) => collectionsQuery(database)) })
+  const names = new Set(lists.flatMap(({ data = [] }) => data.map(({ name }) => name)))
+  const entered = fromLines(form.values.collections)
+  const isComplete = listed.length === own.length && lists.every(({ isSuccess }) => isSuccess)
+  const offered = [...names].filter((name) => !entered.includes(name)).slice(0, 10)
+  const unknown = own.length > 0 && isComplete ? entered.filter((name) => !names.has(name)) : []
+  const add = (name: string) => form.setValues({ collections: [...entered, name].join('\n') })
+  return (
+    <div className={classes.detail}>
+      <Lines
+        aria-label="Collections that can be read without a token"
+        placeholder={'articles\nnotes'}
+        {...form.getInputProps('collections')}
+      />
+      {offered.map((name) => (
+        <button key={name} type="button" className="link-button meta" onClick={() => add(name)}>
+          Add {name}
+        </button>
+      ))}
+      {unknown.slice(0, 3).map((name) => (
+        <p key={name} className="warning">
+          No database of this endpoint has a collection {name}.
+        </p>
+      ))}
+    </div>
+  )
 }
 
 const removals = [

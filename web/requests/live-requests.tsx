@@ -12,21 +12,26 @@ import { SkeletonRows } from '../ui/feedback/skeleton-rows.tsx'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import filterBar from '../ui/form/filter-bar.module.css'
 import { formatCount } from '../ui/text/format-number.ts'
+import { labelRejection } from './describe-request.ts'
 import classes from './live-requests.module.css'
 import { RequestTable } from './request-table.tsx'
 import {
   addBatch,
   keyOf,
   NO_FILTER,
+  NOT_ADMITTED,
   type Tail,
   type TailFilter,
   toMatch,
   toStreamQuery,
 } from './tail.ts'
 
+const notAdmitted = { value: NOT_ADMITTED, label: labelRejection(NOT_ADMITTED) }
+
 const statuses = [
   { value: '', label: 'All requests' },
   { value: 'rejected', label: 'Rejected' },
+  notAdmitted,
   { value: '2xx', label: '2xx success' },
   { value: '3xx', label: '3xx redirect' },
   { value: '4xx', label: '4xx client error' },
@@ -36,6 +41,7 @@ const statuses = [
 /** The statuses of rejected requests. */
 const rejectedStatuses = [
   { value: '', label: 'All rejections' },
+  notAdmitted,
   { value: '401', label: '401 unauthorized' },
   { value: '403', label: '403 forbidden' },
   { value: '404', label: '404 not found' },

@@ -129,13 +129,28 @@ function Clock({ at }: { at: string }) {
   )
 }
 
+interface ClientChange {
+  readonly label: string
+  readonly of: (client: string) => ClientRule
+}
+
+const clientChanges: readonly ClientChange[] = [
+  { label: 'Block', of: (deny) => ({ deny }) },
+  { label: 'Allow only', of: (allow) => ({ allow }) },
+]
+
+/** The changes for a client that the policy does not admit. They keep the other clients. */
+const refusedChanges: readonly ClientChange[] = [
+  { label: 'Also allow', of: (alsoAllow) => ({ alsoAllow }) },
+]
+
 /** What became of a request, who sent it, and the changes of the policy that concern its client. */
 function RequestDetail(props: {
   request: RequestEntry
   onChangePolicy: RequestTableProps['onChangePolicy']
 }) {
   const { request, onChangePolicy } = props
-  const { endpoint, client, path, ms, bytes, database, node, time } = request
+  const { endpoint, client, path, ms, bytes, database, node, time, rejected } = request
   const mayChange = useHasRole('operator')
   const { caller } = describeCaller(request, mayChange)
   const { data: nodes = [] } = useQuery(nodesQuery)
@@ -165,12 +180,15 @@ function RequestDetail(props: {
       </dl>
       {mayChange && client !== null && !endpoint.startsWith('unix:') && (
         <div className={classes.actions}>
-          <Button variant="default" onClick={() => onChangePolicy(endpoint, { deny: client })}>
-            Block {client}
-          </Button>
-          <Button variant="default" onClick={() => onChangePolicy(endpoint, { allow: client })}>
-            Allow only {client}
-          </Button>
+          {(rejected === 'allow' ? refusedChanges : clientChanges).map(({ label, of }) => (
+            <Button
+              key={label}
+              variant="default"
+              onClick={() => onChangePolicy(endpoint, of(client))}
+            >
+              {label} {client}
+            </Button>
+          ))}
         </div>
       )}
     </div>

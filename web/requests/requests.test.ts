@@ -38,6 +38,7 @@ test('a tail keeps the newest 200 requests and counts those left out', () => {
 test.each([
   [{}, 'requests=a'],
   [{ status: 'rejected' }, 'requests=a&rejected=true'],
+  [{ status: 'allow' }, 'requests=a&rejected=true'],
   [{ status: '4xx', path: '/x' }, 'requests=a&status=4xx'],
   [{ client: ' 203.0.113.7 ' }, 'requests=a&client=203.0.113.7'],
   [{ client: '2001:DB8:0::1' }, 'requests=a&client=2001%3Adb8%3A%3A1'],
@@ -60,6 +61,7 @@ test.each([
   [{ status: '200' }, true],
   [{ status: '4xx' }, false],
   [{ status: 'rejected' }, false],
+  [{ status: 'allow' }, false],
   [{ client: '203.0.113.7' }, true],
   [{ client: '203.0' }, true],
   // A complete address is no part of a longer one.

@@ -26,13 +26,16 @@ export const keyOf = ({ node, id, time }: RequestEntry): string => `${node} ${id
 
 /** The filter of a tail, as typed. */
 export interface TailFilter {
-  /** A status or a class of them, or `rejected`; empty for all. */
+  /** A status or a class of them, `rejected`, or {@link NOT_ADMITTED}; empty for all. */
   readonly status: string
   /** An IP address or a part of one. */
   readonly client: string
   /** A part of the path. */
   readonly path: string
 }
+
+/** The reason of a rejection that has no status of its own: a refused connection has none. */
+export const NOT_ADMITTED = 'allow'
 
 export const NO_FILTER: TailFilter = { status: '', client: '', path: '' }
 
@@ -55,7 +58,7 @@ function toAddress(text: string): string | undefined {
 export function toStreamQuery(endpoint: string | undefined, filter: TailFilter): string {
   const query = new URLSearchParams({ requests: endpoint ?? '*' })
   if (endpoint === undefined) query.set('rejected', 'true')
-  if (filter.status === 'rejected') query.set('rejected', 'true')
+  if (filter.status === 'rejected' || filter.status === NOT_ADMITTED) query.set('rejected', 'true')
   else if (filter.status !== '') query.set('status', filter.status)
   const client = toAddress(normalize(filter.client))
   if (client !== undefined) query.set('client', client)
@@ -67,10 +70,15 @@ export function toMatch(filter: TailFilter): (request: RequestEntry) => boolean 
   const [text, part] = [normalize(filter.client), normalize(filter.path)]
   const address = toAddress(text)
   const digits = filter.status.replace('xx', '')
-  return ({ status, rejected, client, path }) =>
-    (filter.status === 'rejected' ? rejected !== null : `${status ?? ''}`.startsWith(digits)) &&
-    (address === undefined ? (client ?? '').includes(text) : client === address) &&
-    (path ?? '').toLowerCase().includes(part)
+  const hasStatus = ({ status, rejected }: RequestEntry) => {
+    if (filter.status === NOT_ADMITTED) return rejected === NOT_ADMITTED
+    if (filter.status === 'rejected') return rejected !== null
+    return `${status ?? ''}`.startsWith(digits)
+  }
+  return (request) =>
+    hasStatus(request) &&
+    (address === undefined ? (request.client ?? '').includes(text) : request.client === address) &&
+    (request.path ?? '').toLowerCase().includes(part)
 }
 
 const normalize = (text: string): string => text.trim().toLowerCase()

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { atLeast, type Person, type Role } from '../../../server/contract/access/principal.ts'
+import type { Person, Role } from '../../../server/contract/access/principal.ts'
 import { useConnection } from '../../api/live/live-provider.tsx'
 import { peopleQuery } from '../../api/queries.ts'
 import { nameOf, usePresence } from '../../api/session/person.ts'
@@ -11,6 +11,7 @@ import { Section } from '../../ui/layout/section.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { withoutDatabases } from '../roles.ts'
 import { ScopeNames } from '../scope/scope-names.tsx'
 import { useAccessLocation } from '../use-access-location.ts'
 import { Invitations } from './invitations.tsx'
@@ -101,7 +102,8 @@ const columns: readonly Column<Person>[] = [
     head: 'Databases',
     width: 160,
     cell: ({ role, databases }) => {
-      if (!atLeast(role, 'viewer')) return <span className="dim">None</span>
+      const none = withoutDatabases(role)
+      if (none !== undefined) return <span className="dim">{none}</span>
       return databases === null ? 'All' : <ScopeNames names={databases} />
     },
   },

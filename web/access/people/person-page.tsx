@@ -10,7 +10,7 @@ import { Section } from '../../ui/layout/section.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { Fact, Facts } from '../../ui/table/record-details.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
-import { roleDescriptions } from '../roles.ts'
+import { roleDescriptions, withoutDatabases } from '../roles.ts'
 import { RevokeTokenDialog } from '../tokens/revoke-token-dialog.tsx'
 import { TokenTable } from '../tokens/token-table.tsx'
 import { useAccessLocation } from '../use-access-location.ts'
@@ -64,7 +64,7 @@ function PersonSections({ person }: { person: Person }) {
             {person.roleSource === 'groups' && ', from groups'}
           </Fact>
           <Fact term="Databases" isCode={person.databases !== null}>
-            {person.databases?.join(', ') ?? 'All'}
+            {withoutDatabases(person.role) ?? person.databases?.join(', ') ?? 'All'}
           </Fact>
           <Fact term="Issuer" isCode>
             {person.issuer}

@@ -1,4 +1,4 @@
-import { NativeSelect, PasswordInput, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import {
   CALLBACK_FORMS,
@@ -157,7 +157,8 @@ function SettingsFields({ form, edited }: FieldsProps & { edited: ProviderSetup 
         />
       ))}
       <CodeInput label="Client id" {...form.getInputProps('clientId')} />
-      <PasswordInput
+      <TextInput
+        type="password"
         label="Client secret"
         description={
           needsSecret(form.values, edited)

@@ -1,6 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { FeedView } from '../../../server/contract/feed.ts'
 import { ignoreMissing, pollWhileSignedIn } from '../../api/client.ts'
@@ -136,6 +136,10 @@ function On({ collectionRef, feed }: { collectionRef: CollectionRef; feed: FeedV
             name="the JavaScript"
           />
         </div>
+        <p className="meta dim">
+          <code className="mono">$TOKEN</code> is an API token with the role viewer and the database{' '}
+          <span className="mono">{collectionRef.database}</span>. <Link to="/me">Create one</Link>
+        </p>
       </Section>
     </div>
   )

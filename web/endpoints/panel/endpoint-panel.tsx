@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { policiesQuery } from '../../api/queries.ts'
 import { useHasRole } from '../../api/session/person.ts'
@@ -9,7 +8,7 @@ import { SidePanel } from '../../ui/layout/side-panel.tsx'
 import { CopyButton } from '../../ui/text/copy-button.tsx'
 import { revealRow } from '../model/reveal-row.ts'
 import { type PanelTab, useEndpointsLocation } from '../use-endpoints-location.ts'
-import { PanelHead } from './panel-head.tsx'
+import { PanelHead, RemovedActions } from './panel-head.tsx'
 import { PanelContent, PanelTabs } from './panel-tabs.tsx'
 import { type PanelEndpoint, usePanelEndpoint } from './use-panel-endpoint.ts'
 
@@ -49,13 +48,7 @@ export function EndpointPanel({ address, onClose }: { address: string; onClose: 
       )}
       {endpoint === undefined && failure === null && <SkeletonRows what="the endpoint" />}
       {endpoint === null && failure === null && (
-        <Notice
-          action={
-            <Button variant="default" onClick={onClose}>
-              Back to the list
-            </Button>
-          }
-        >
+        <Notice action={<RemovedActions address={address} onClose={onClose} />}>
           There is no endpoint {address}. It was removed or never existed.
         </Notice>
       )}

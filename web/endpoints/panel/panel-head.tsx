@@ -1,7 +1,11 @@
 import { Button, Menu } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { isRestorable } from '../../../server/contract/audit-action.ts'
 import { leadOf, stateOf } from '../../../server/contract/endpoints/listener-state.ts'
 import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import { useHasRole, useOwnEndpoint } from '../../api/session/person.ts'
+import { useDialogNavigation } from '../../shared/use-dialog-navigation.ts'
 import { StateBadge } from '../../ui/feedback/state-badge.tsx'
 import { IconDots } from '../../ui/icon/icons.tsx'
 import { usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
@@ -13,6 +17,7 @@ import { StateCell } from '../table/cells/state-cell.tsx'
 import { YouAreHere } from '../table/cells/you-are-here.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import classes from './panel-head.module.css'
+import { endpointLogQuery } from './queries.ts'
 import type { PanelEndpoint } from './use-panel-endpoint.ts'
 
 /** The note, the state with its reason, and the actions of an endpoint. */
@@ -47,12 +52,35 @@ export function PanelHead(props: {
       {gone && (
         <div role="alert" className={classes.gone}>
           <p>This endpoint was removed. The data shown is from {exactTime(goneAt)}.</p>
-          <Button variant="default" onClick={onClose}>
-            Back to the list
-          </Button>
+          <RemovedActions address={address} onClose={onClose} />
         </div>
       )}
       {mayChange && !gone && <Actions address={address} policy={policy} />}
+    </div>
+  )
+}
+
+/** What can be done about a removed endpoint: restore it, if its removal is in the log. */
+export function RemovedActions({ address, onClose }: { address: string; onClose: () => void }) {
+  const mayChange = useHasRole('operator')
+  const { link } = useDialogNavigation()
+  const { data: log } = useQuery({ ...endpointLogQuery(address), enabled: mayChange })
+  const removal = log?.rows.find((row) => row.action === 'endpoint.remove' && isRestorable(row))
+  return (
+    <div className={classes.actions}>
+      {mayChange && removal !== undefined && (
+        <Button
+          variant="default"
+          renderRoot={(props) => (
+            <Link to="/activity/restore" search={{ row: `${removal.seq}` }} {...props} {...link} />
+          )}
+        >
+          Restore…
+        </Button>
+      )}
+      <Button variant="default" onClick={onClose}>
+        Back to the list
+      </Button>
     </div>
   )
 }

@@ -90,13 +90,13 @@ describe('the summary of the chart', () => {
       'one request',
       'requests',
       { requests: [null, 1] },
-      `1 request in the last 5 seconds, no errors; at most 0.2 a second, at ${minute}.`,
+      `1 request in the last 5 seconds, none rejected or failed; at most 0.2 a second, at ${minute}.`,
     ],
     [
       'an hour',
       'requests',
       { requests: hour, errors: hour.map((n) => (n === 5 ? 1 : 0)) },
-      `67 requests in the last hour, 1 error; at most 12 a second, at ${minute}.`,
+      `67 requests in the last hour, 1 rejected or failed; at most 12 a second, at ${minute}.`,
     ],
     [
       'bytes',

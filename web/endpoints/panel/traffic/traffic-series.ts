@@ -37,7 +37,7 @@ type Counted = Exclude<keyof NodeTraffic, 'node'>
 const counters: Readonly<Record<TrafficKind, readonly { of: Counted; unit: string }[]>> = {
   requests: [
     { of: 'requests', unit: 'requests/s' },
-    { of: 'errors', unit: 'errors/s' },
+    { of: 'errors', unit: 'rejected or failed/s' },
   ],
   bytes: [
     { of: 'bytesIn', unit: 'received/s' },
@@ -129,7 +129,7 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
   const errors = total('errors')
   return (
     `${count(requests, 'request')} in the last ${span}, ` +
-    `${errors === 0 ? 'no errors' : count(errors, 'error')}; ` +
+    `${errors === 0 ? 'none' : formatCount(errors)} rejected or failed; ` +
     `at most ${formatFigure(kind, highest)} a second, at ${when}.`
   )
 }
