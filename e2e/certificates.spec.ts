@@ -72,9 +72,7 @@ freshTest(
     const refusal = dialogOf(page, 'web cannot be deleted')
     await expect(refusal).toContainText('An endpoint uses this certificate.')
     await refusal.getByRole('link', { name: address }).click()
-    await expect(await openTab(page, address, 'Policy')).toContainText(
-      'TLS 1.2 or newer, with the certificate web.',
-    )
+    await expect(await openTab(page, address, 'Policy')).toContainText('web; TLS 1.2 or newer')
   },
 )
 
