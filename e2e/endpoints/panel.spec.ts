@@ -38,7 +38,7 @@ test('Requests to an endpoint show in its panel, which opens by keyboard', async
   await expect(panel.getByRole('heading', { name: address })).toBeFocused()
   await expect(page).toHaveURL(/open=/)
   const traffic = panel.getByRole('region', { name: 'Traffic' })
-  await expect(traffic).toContainText(/15 requests in the last .*, 3 errors/)
+  await expect(traffic).toContainText(/15 requests in the last .*, 3 rejected or failed/)
   await expect(traffic.getByRole('definition').filter({ hasText: /^15$/ })).toBeVisible()
   await expect(panel.getByRole('region', { name: 'Response times' })).toContainText(
     /95th percentile([0-9.]+ ms|–)/,
@@ -49,7 +49,10 @@ test('Requests to an endpoint show in its panel, which opens by keyboard', async
   await page.keyboard.press('Home')
   await expect(chart).toHaveAttribute('aria-valuetext', /requests\/s unknown/)
   await page.keyboard.press('End')
-  await expect(chart).toHaveAttribute('aria-valuetext', /, [0-9.]+ requests\/s, [0-9.]+ errors\/s$/)
+  await expect(chart).toHaveAttribute(
+    'aria-valuetext',
+    /, [0-9.]+ requests\/s, [0-9.]+ rejected or failed\/s$/,
+  )
 
   await page.keyboard.press('Shift+Tab')
   await page.keyboard.press('ArrowRight')
