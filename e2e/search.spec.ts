@@ -217,6 +217,7 @@ sampleTest.describe('An operator', () => {
 
   sampleTest('finds no people, and only their own tokens', async ({ page }) => {
     await page.goto('/_console/me')
+    await expect(page.getByText('Live', { exact: true })).toBeVisible()
     await page.keyboard.press('Control+k')
     const search = page.getByRole('dialog', { name: 'Search' })
     for (const text of ['nightly', 'Invite someone']) {

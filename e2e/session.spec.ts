@@ -161,7 +161,7 @@ test('A missing chunk offers a reload, which keeps the input', async ({
     route.continue({ url: `${gatehouse.url}/_console/assets/activity-page-gone.js` }),
   )
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
+  await page.getByRole('combobox', { name: 'Search for' }).fill('activity')
   await page.keyboard.press('Enter')
   await expect(page.getByText('A new version may be available.')).toBeVisible()
   await page.unroute(/\/assets\/activity-page-[^/]*\.js$/)
