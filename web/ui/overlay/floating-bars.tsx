@@ -4,9 +4,6 @@ import classes from './floating-bars.module.css'
 
 const ID = 'floating-bars'
 
-/** Space below the bars, in pixels. */
-const BELOW = 24
-
 /**
  * Holds the bars that float over every page, one above the other. The CSS variable
  * `--floating-bars` is the height of what they cover at the bottom of the window.
@@ -19,7 +16,10 @@ export function FloatingBars({ children }: PropsWithChildren) {
     const { style } = document.documentElement
     const observer = new ResizeObserver(() => {
       const height = at.offsetHeight
-      style.setProperty('--floating-bars', `${height === 0 ? 0 : height + BELOW}px`)
+      style.setProperty(
+        '--floating-bars',
+        height === 0 ? '0px' : `calc(${height}px + var(--bars-below))`,
+      )
     })
     observer.observe(at)
     return () => {
