@@ -4,7 +4,7 @@ import { lazy, type ReactNode, useEffect, useRef, useState } from 'react'
 import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import { databasesQuery, endpointsQuery, tokensQuery } from '../api/queries.ts'
-import { useHasRole, useOwnEndpoint } from '../api/session/person.ts'
+import { useOwnEndpoint } from '../api/session/person.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
@@ -41,7 +41,7 @@ export function FirstRun({ onEnd }: { onEnd: () => void }) {
   const own = useOwnEndpoint()
   const databases = useQuery(databasesQuery)
   const endpoints = useQuery(endpointsQuery)
-  const tokens = useQuery(tokensQuery(useHasRole('admin') ? 'everybody' : 'own'))
+  const tokens = useQuery(tokensQuery('everybody'))
   /** The secret of a new token, which only this page knows. */
   const [secret, setSecret] = useState<string>()
   const isLoaded = databases.isSuccess && endpoints.isSuccess && tokens.isSuccess

@@ -18,7 +18,10 @@ interface OverviewSearch {
 
 const FirstRun = lazy(async () => ({ default: (await import('../first-run.tsx')).FirstRun }))
 
-/** The first steps, for those who may do them, until they are done or dismissed in this browser. */
+/**
+ * The first steps, until they are done or dismissed in this browser. For admins, because others do
+ * not see whether a token is used.
+ */
 function FirstRunOutlet() {
   const key = `gatehouse-first-run:${usePresence().person.id}`
   const [isOver, setOver] = useState(() => sharedStorage.get(key) !== undefined)
@@ -26,8 +29,8 @@ function FirstRunOutlet() {
     sharedStorage.set(key, 'over')
     setOver(true)
   }, [key])
-  const mayChange = useHasRole('operator')
-  if (isOver || !mayChange) return null
+  const isAdmin = useHasRole('admin')
+  if (isOver || !isAdmin) return null
   return (
     <LazyBoundary>
       <FirstRun onEnd={end} />
