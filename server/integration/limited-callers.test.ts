@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditRow } from '../contract/audit.ts'
 import type { EndpointRecord } from '../contract/endpoints/endpoint.ts'
+import { DURATION_BOUNDS } from '../contract/endpoints/traffic.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { makeDatabase, type TestLocation } from '../storage/test-support/each-engine.testing.ts'
 import { openApp } from '../test-support/app.testing.ts'
@@ -56,6 +57,12 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
       await map(endpoint, MAPPINGS[at] as string[])
       await send('PUT', policyPath(endpoint), { note: `of ${at}` })
     }
+    const minute = Math.floor(Date.now() / 60_000) - 2
+    const counts = JSON.stringify([1, 0, 0, 1, ...DURATION_BOUNDS.map(() => 0)])
+    await opened.store.db
+      .insertInto('traffic_minutes')
+      .values(addresses.map((endpoint) => ({ endpoint, minute, node: 'a', counts, open: 0 })))
+      .execute()
     for (const scope of SCOPES) {
       sessions.set(`viewer ${scope}`, await signIn(scope, 'viewer'))
       sessions.set(`operator ${scope}`, await signIn(scope, 'operator'))
@@ -99,6 +106,8 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
 
     test('sees the listeners, traffic, metrics and policies of these endpoints', async () => {
       expect(addressesOf(await read('/_api/listener'))).toEqual(shownAddresses())
+      const stored = await read('/_api/traffic/endpoint')
+      expect(addressesOf(stored.endpoints)).toEqual(shownAddresses())
       expect(addressesOf(await read('/_api/policy', 'operator'))).toEqual(shownAddresses())
       const metrics = await (await get('/_api/metrics')).text()
       for (const { endpoint, databases } of endpoints()) {
