@@ -9,7 +9,6 @@ export const CLOSES_IN = ['1h', '8h', '2d', '7d'] as const
 
 /** The policy form as typed, before validation. */
 export interface PolicyDraft {
-  readonly enabled: 'on' | 'off'
   readonly note: string
   readonly closes: 'never' | 'at' | (typeof CLOSES_IN)[number]
   /** A local time, as `2027-01-31T18:00`, if `closes` is `at`. */
@@ -76,7 +75,6 @@ export function toPolicyDraft(policy: Policy | null): PolicyDraft {
   const read = anonymous === 'none' ? undefined : anonymous.read
   const isAnyOrigin = cors?.origins[0] === '*'
   return {
-    enabled: rules.enabled === false ? 'off' : 'on',
     note: rules.note ?? '',
     closes: closesAt === undefined ? 'never' : 'at',
     closesAt: toLocalTime(closesAt),
@@ -117,7 +115,7 @@ export function toPolicyInput(draft: PolicyDraft, base: Policy | null): PolicyIn
   const maxAge = fromText(draft.maxAge)
   const isSameTime = draft.closesAt === toLocalTime(base?.closesAt)
   const input: { [Field in keyof PolicyInput]: PolicyInput[Field] | false } = {
-    enabled: draft.enabled === 'off' ? false : undefined,
+    enabled: base?.enabled === false ? false : undefined,
     closesAt: closes === 'at' && (isSameTime ? base?.closesAt : toIsoTime(draft.closesAt)),
     closesIn: closes !== 'at' && closes !== 'never' && closes,
     note: draft.note.trim() || undefined,
@@ -211,7 +209,6 @@ export const policyFieldGroups = [
 
 /** The field of the form for each member of the request body. */
 const FIELDS = {
-  enabled: 'enabled',
   note: 'note',
   closesAt: 'closesAt',
   closesIn: 'closesAt',

@@ -5,7 +5,6 @@ import type { PolicyInput } from '../../server/contract/endpoints/policy.ts'
 import { usePresence } from '../api/session/person.ts'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import { ownAddressQuery, type TestedRequest, testPolicy } from './policy-requests.ts'
-
 import classes from './request-test.module.css'
 import { hasClients } from './rule-changes.ts'
 
