@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { invariant } from '../contract/invariant.ts'
 import type { Node } from '../start.ts'
 import { runClients, type Target } from './clients.ts'
 import { PEOPLE, signIn, startPeopleProvider } from './people-provider.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
 import {
   SAMPLE_CERTIFICATE,
   SAMPLE_DATABASES,
@@ -159,6 +159,36 @@ async function addWebhooks(call: Call, { url, failingUrl }: Receiver): Promise<v
   }
   await add('warehouse', url, 'shop', 'orders')
   await add('helpdesk-search', failingUrl, 'support', 'tickets')
+}
+
+/** A receiver of webhooks on loopback. */
+interface Receiver {
+  /** Accepts every message. */
+  readonly url: string
+  /** Rejects every message, so that a demo shows a webhook that fails. */
+  readonly failingUrl: string
+  close(): void
+}
+
+/** Starts a receiver of the webhooks of a demo. */
+async function startReceiver(): Promise<Receiver> {
+  const server = createHttpServer((request, response) => {
+    request.resume()
+    response.writeHead(request.url === '/accept' ? 204 : 503).end()
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: `${origin}/accept`,
+    failingUrl: `${origin}/reject`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
 }
 
 /** Gives the people of the demo their roles. */
