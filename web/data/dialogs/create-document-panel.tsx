@@ -20,8 +20,8 @@ const newDocumentSchema = z.object({
 })
 
 /**
- * Panel beside the table that creates a document. If `collection` is undefined, the user enters its name; the server
- * creates the collection with the first document.
+ * Panel beside the table that creates a document. If `collection` is undefined, the user enters its
+ * name; the server creates the collection with the first document.
  */
 export function CreateDocumentPanel(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props

@@ -11,9 +11,6 @@ export function onReveal(show: (id: string) => void): () => void {
   }
 }
 
-/** Returns the row in the tab order. */
-export const activeRow = () => document.querySelector<HTMLElement>('[data-row][tabindex="0"]')
-
 /** Returns the row element of an endpoint, to focus it; `null` if the filter hides it. */
 export function revealRow(id: string): HTMLElement | null {
   reveal?.(id)

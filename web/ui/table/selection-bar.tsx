@@ -6,6 +6,7 @@ import { keepFocus } from '../layout/keep-focus.ts'
 import { usePhoneScreen } from '../layout/use-narrow-screen.ts'
 import { MenuButton } from '../overlay/menu-button.tsx'
 import { useEscape } from '../overlay/use-escape.ts'
+import { activeRow } from './active-row.ts'
 import classes from './selection-bar.module.css'
 
 interface SelectionAction {
@@ -96,5 +97,3 @@ export function SelectionBar(props: SelectionBarProps) {
     </section>
   )
 }
-
-const activeRow = () => document.querySelector<HTMLElement>('main [data-row][tabindex="0"]')

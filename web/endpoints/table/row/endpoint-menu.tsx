@@ -10,8 +10,8 @@ import {
   IconTrash,
 } from '../../../ui/icon/icons.tsx'
 import { useEscape } from '../../../ui/overlay/use-escape.ts'
+import { activeRow } from '../../../ui/table/active-row.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
-import { activeRow } from '../../model/reveal-row.ts'
 import classes from './endpoint-menu.module.css'
 
 export interface EndpointMenuProps {
