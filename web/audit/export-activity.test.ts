@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { row } from './audit-row.testing.ts'
+import { row } from '../shared/changes/audit-row.testing.ts'
 import { toCsv } from './export-activity.ts'
 
 test('CSV has the token and the name of the caller, quotes, and no formulas', () => {

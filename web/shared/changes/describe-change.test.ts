@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditRow } from '../../../server/contract/audit.ts'
-import { row } from '../../audit/audit-row.testing.ts'
-import { groupChanges } from '../../audit/group-changes.ts'
+import { row } from './audit-row.testing.ts'
 import { describeChange, textOf } from './describe-change.ts'
 
 const role = (before: string, after: string, databases?: string[] | null) => ({
@@ -74,18 +73,4 @@ test.each<[string, Partial<AuditRow>]>([
   ],
 ])('%s', (sentence, over) => {
   expect(textOf(describeChange(row(over)))).toBe(sentence)
-})
-
-test('a bulk change is one entry, also for people who do not see its first row', () => {
-  const change = 'c'
-  const [third, second] = [row({ seq: 3, change }), row({ seq: 2, change })]
-  const first = row({ seq: 1, change, action: 'endpoint.change', after: { changes: 2 } })
-  const other = row({ seq: 9 })
-  expect(groupChanges([other, third, second, first])).toEqual([
-    { row: other, changes: [] },
-    { row: first, changes: [third, second] },
-  ])
-  const [entry] = groupChanges([third, second])
-  expect(textOf(describeChange(entry?.row ?? other))).toBe('Operator changed 2 endpoints')
-  expect(groupChanges([third])).toEqual([{ row: third, changes: [] }])
 })

@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../server/contract/audit.ts'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 
 /** Returns a row in which the operator maps an endpoint, with the given fields replaced. */
 export const row = (over: Partial<AuditRow> = {}): AuditRow => ({

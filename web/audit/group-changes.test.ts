@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { row } from '../shared/changes/audit-row.testing.ts'
+import { describeChange, textOf } from '../shared/changes/describe-change.ts'
+import { groupChanges } from './group-changes.ts'
+
+test('a bulk change is one entry, also for people who do not see its first row', () => {
+  const change = 'c'
+  const [third, second] = [row({ seq: 3, change }), row({ seq: 2, change })]
+  const first = row({ seq: 1, change, action: 'endpoint.change', after: { changes: 2 } })
+  const other = row({ seq: 9 })
+  expect(groupChanges([other, third, second, first])).toEqual([
+    { row: other, changes: [] },
+    { row: first, changes: [third, second] },
+  ])
+  const [entry] = groupChanges([third, second])
+  expect(textOf(describeChange(entry?.row ?? other))).toBe('Operator changed 2 endpoints')
+  expect(groupChanges([third])).toEqual([{ row: third, changes: [] }])
+})
