@@ -70,7 +70,7 @@ export function overviewRoutes(deps: OverviewRoutesDeps) {
       .get(
         '/endpoint',
         describe({
-          summary: 'Get the traffic of the last hour or day of each endpoint, 100 at the most',
+          summary: 'Get the traffic of the last hour or day of each endpoint, at most 100',
           query: endpointTrafficQuery,
           responses: { 200: endpointTraffic },
           failures: { 400: 'a parameter is invalid' },

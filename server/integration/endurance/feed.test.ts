@@ -32,7 +32,7 @@ const IMPORTED = 30
 /** Time until another node resumes a job or a webhook, on a busy machine, ms. */
 const RESUMED = { timeout: 120_000 }
 
-/** Packets to PostgreSQL are lost in one of these many rounds; in the others, connections break. */
+/** Every fourth round, packets to PostgreSQL are lost; in the others, its connections break. */
 const LOST_PACKETS = 4
 
 /** Maximum time of a round on a busy machine, ms. */
