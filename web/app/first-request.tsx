@@ -25,6 +25,7 @@ export function FirstRequest(props: Reached & { secret: string | undefined }) {
       database,
       collection: collections.data?.[0]?.name,
       mayStore: true,
+      isPublic: false,
     },
     location,
   )

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { stateOf } from '../../../server/contract/endpoints/listener-state.ts'
-import { collectionsQuery, databasesQuery } from '../../api/queries.ts'
+import { collectionsQuery, databasesQuery, policiesQuery } from '../../api/queries.ts'
 import { useHasRole } from '../../api/session/person.ts'
 import { useCreateToken } from '../../shared/create-token.ts'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
@@ -22,7 +22,10 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
   const { address, listeners } = endpoint
   const mapping = endpoint.mapping ?? []
   const { data: existing } = useQuery(databasesQuery)
-  const mayStore = useHasRole('editor')
+  const { data: policies } = useQuery(policiesQuery)
+  const { readOnly = false, anonymous = 'none' } =
+    policies?.find((each) => each.endpoint === address)?.policy ?? {}
+  const mayStore = useHasRole('editor') && !readOnly
   const [chosen, setChosen] = useState<string>()
   const parsed = parseAddress(reachedAddress(address, listeners))
   const names = existing ?? []
@@ -35,12 +38,17 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
     enabled: database !== undefined && database !== SYSTEM_DATABASE,
   })
   if (!parsed.ok || existing === undefined) return null
+  const isPublic = (name: string) =>
+    anonymous !== 'none' && (anonymous.read === true || anonymous.read.includes(name))
+  const shown = collections?.find(({ name }) => isPublic(name)) ?? collections?.[0]
   const target = {
     address: parsed.address,
     mapping,
-    collection: collections?.[0]?.name,
+    collection: shown?.name,
+    isPublic: shown !== undefined && isPublic(shown.name),
     mayStore: mayStore && collections !== undefined,
   }
+  const commands = database === undefined ? [] : tryCommands({ ...target, database }, location)
   const listens = listeners.some((one) => stateOf(one) === 'listening')
   return (
     <PanelSection
@@ -66,20 +74,29 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
       ) : (
         <>
           <div className={classes.commands}>
-            {tryCommands({ ...target, database }, location).map(({ label, text, role }) => (
+            {commands.map(({ label, text, role }) => (
               <div key={text}>
                 <CopyLine label={label} text={text} name={`the command: ${label}`} />
                 {role && <CopyWithToken {...{ label, text, role, database }} />}
               </div>
             ))}
           </div>
-          <p className={classes.note}>
-            <code className="mono">$TOKEN</code> is an API token with the role{' '}
-            {mayStore ? 'editor' : 'viewer'} and{' '}
-            {database === SYSTEM_DATABASE ? 'access to' : 'the database'}{' '}
-            <span className="mono">{database}</span>. <Link to="/me">Create one</Link>
-            {parsed.address.scheme === 'unix' && '. The socket is on the machine of the node.'}
-          </p>
+          {readOnly && (
+            <p className={classes.note}>
+              The policy of the endpoint makes documents read-only, so inserts are rejected.
+            </p>
+          )}
+          {commands.some(({ role }) => role) && (
+            <p className={classes.note}>
+              <code className="mono">$TOKEN</code> is an API token with the role{' '}
+              {mayStore ? 'editor' : 'viewer'} and{' '}
+              {database === SYSTEM_DATABASE ? 'access to' : 'the database'}{' '}
+              <span className="mono">{database}</span>. <Link to="/me">Create one</Link>
+            </p>
+          )}
+          {parsed.address.scheme === 'unix' && (
+            <p className={classes.note}>The socket is on the machine of the node.</p>
+          )}
         </>
       )}
     </PanelSection>

@@ -6,11 +6,12 @@ const commands = (
   text: string,
   mapping: string[],
   database: string,
-  { mayStore = true, hostname = '[::1]' } = {},
+  { mayStore = true, isPublic = false, hostname = '[::1]' } = {},
 ) => {
   const parsed = parseAddress(text)
   if (!parsed.ok) throw new Error(parsed.message)
-  const target = { address: parsed.address, mapping, database, collection: 'orders', mayStore }
+  const rules = { mayStore, isPublic }
+  const target = { address: parsed.address, mapping, database, collection: 'orders', ...rules }
   return tryCommands(target, { hostname }).map((command) => command.text)
 }
 
@@ -36,10 +37,17 @@ test('commands that store need the permission', () => {
   expect(commands('tcp://127.0.0.1:8530', [], 'blog', { mayStore: false })).toHaveLength(2)
 })
 
+test('a public collection is read without a token', () => {
+  expect(commands('tcp://127.0.0.1:8530', ['blog'], 'blog', { isPublic: true })[1]).toBe(
+    'curl http://127.0.0.1:8530/orders',
+  )
+})
+
 test('without a collection, only the command that creates one is suggested', () => {
   const parsed = parseAddress('tcp://127.0.0.1:8530')
   if (!parsed.ok) throw new Error(parsed.message)
-  const target = { address: parsed.address, mapping: [], database: 'blog', collection: undefined }
+  const unknown = { collection: undefined, isPublic: false }
+  const target = { address: parsed.address, mapping: [], database: 'blog', ...unknown }
   const labels = (mayStore: boolean) =>
     tryCommands({ ...target, mayStore }, { hostname: '[::1]' }).map(({ label }) => label)
   expect(labels(true)).toEqual([

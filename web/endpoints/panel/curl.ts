@@ -25,6 +25,8 @@ export interface TryTarget {
   readonly collection: string | undefined
   /** Whether to include a command that inserts a document. */
   readonly mayStore: boolean
+  /** Whether the endpoint's policy lets clients read the collection without a token. */
+  readonly isPublic: boolean
 }
 
 /**
@@ -32,7 +34,7 @@ export interface TryTarget {
  * host of the page, if it serves that, and otherwise by a placeholder.
  */
 export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[] {
-  const { address, mapping, database, collection, mayStore } = target
+  const { address, mapping, database, collection, mayStore, isPublic } = target
   const prefix = database === defaultOf(mapping) ? '' : `/_db/${database}`
   const curl = (path: string, ...options: string[]) =>
     [
@@ -51,11 +53,10 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
   }
   const store = `${token} -H Content-Type:application/json -d '{"title": "Hello"}'`
   const path = `/${collection ?? NEW_COLLECTION}`
-  const read = {
-    label: `Read the collection ${collection}`,
-    text: curl(path, token),
-    role: 'viewer',
-  } as const
+  const label = `Read the collection ${collection}`
+  const read: TryCommand = isPublic
+    ? { label: `${label}, without a token`, text: curl(path) }
+    : { label, text: curl(path, token), role: 'viewer' }
   const insert = {
     label:
       collection === undefined
