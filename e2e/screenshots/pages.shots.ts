@@ -5,7 +5,7 @@ import { createSampleData, fakeTrafficHistory } from './sample-data.ts'
 import { shoot } from './shoot.ts'
 import { hold, refuse } from './states.ts'
 
-// Screenshots of Databases, Documents, Access, Activity and the profile page.
+// Screenshots of the pages other than Endpoints.
 
 const SYSTEM = '/_db/_system/_api'
 
@@ -37,6 +37,15 @@ async function loadingAndFailed(page: Page, path: string, api: string): Promise<
   await shoot(page, `${name}-failed`)
   await restore()
 }
+
+test('overview', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/overview')
+  await expect(page.getByRole('heading', { name: 'Recent changes' })).toBeVisible()
+  await shoot(page, 'overview-first')
+  await page.getByRole('button', { name: 'account menu' }).click()
+  await shoot(page, 'account-menu')
+  await loadingAndFailed(page, '/overview', '**/_api/traffic*')
+})
 
 test('certificates', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, '/_console/certificates')
