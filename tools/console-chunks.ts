@@ -10,6 +10,12 @@ export const PAGES = [CONSOLE, SIGN_IN]
 /** Code that pages of several nouns share, without the form library and Mantine. */
 const SHARED = /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))/
 
+/** What only dialogs need: the form library, and the fields that few of them have. */
+const FORMS =
+  /\/web\/(?:shared\/(?:forms\/use-draft-form|secret-dialog)|ui\/form\/form-frame)|\/@mantine\/(?:form|core\/esm\/components\/Textarea)\//
+const FIELDS =
+  /\/web\/(?:shared\/import|ui\/form\/suggest-field)|\/@mantine\/core\/esm\/components\/(?:FileInput|FileButton|Combobox|Autocomplete)\//
+
 const tags: Rolldown.CodeSplittingGroup['tags'] = ['$initial']
 
 /**
@@ -60,8 +66,20 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
   // the pages of a collection share.
   {
     name: 'controls',
-    test: /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))|\/@mantine\/core\//,
+    test: (id) =>
+      (SHARED.test(id) || id.includes('/@mantine/core/')) && !FORMS.test(id) && !FIELDS.test(id),
     minShareCount: 2,
+    priority: 1,
+  },
+  { name: 'forms', test: FORMS, minShareCount: 2 },
+  { name: 'fields', test: FIELDS, minShareCount: 2 },
+  // The rules of policies in words, in the activity and in the panel of an endpoint.
+  { name: 'rules', test: /\/web\/policy\/rule-changes/, minShareCount: 2, priority: 1 },
+  {
+    name: 'certificates',
+    test: /\/(?:web\/certificates\/queries|server\/contract\/certificate)\.ts/,
+    minShareCount: 2,
+    priority: 1,
   },
   {
     name: nameIfUsedBy('data', 'collection-page.tsx'),

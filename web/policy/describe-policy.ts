@@ -1,8 +1,7 @@
 import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
-import { formatCount } from '../ui/text/format-number.ts'
+import { formatBinary, formatCount, formatPerSecond } from '../ui/text/format-number.ts'
 import { NO_CONSOLE } from './rule-changes.ts'
-import { formatBinary, formatPerSecond } from './rule-labels.ts'
 
 /** The rules of a policy that a sentence describes. */
 export type DescribedRule =

@@ -1,9 +1,8 @@
 import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
-import { formatCount } from '../ui/text/format-number.ts'
+import { formatBinary, formatCount, formatPerSecond } from '../ui/text/format-number.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import type { PolicySection } from './policy-sections.ts'
-import { formatBinary, formatPerSecond } from './rule-labels.ts'
 
 /** A rule that differs between two policies, in words. */
 export interface RuleChange {

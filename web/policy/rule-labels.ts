@@ -1,5 +1,5 @@
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
-import { formatBytes, formatCount, formatRate } from '../ui/text/format-number.ts'
+import { formatBinary, formatCount, formatPerSecond } from '../ui/text/format-number.ts'
 
 /** The rules of a policy as words of the filter (`rule:read-only`), most important first. */
 export const RULE_WORDS = [
@@ -70,16 +70,6 @@ const formatPlural = (count: number, thing: string) =>
   `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`
 
 const formatNetworks = (count: number): string => formatPlural(count, 'network')
-
-/** Formats a rate with enough decimals for rates below 1: "0.05", "2.5", "1,000". */
-export const formatPerSecond = (rate: number): string => (rate < 1 ? `${rate}` : formatRate(rate))
-
-/** Formats a number of bytes in binary units if it is a round number of them: "1 MiB". */
-export function formatBinary(bytes: number): string {
-  const units = ['KiB', 'MiB', 'GiB']
-  const at = units.findLastIndex((_, power) => bytes % 1_024 ** (power + 1) === 0)
-  return at === -1 ? formatBytes(bytes) : `${formatCount(bytes / 1_024 ** (at + 1))} ${units[at]}`
-}
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

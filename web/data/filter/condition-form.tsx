@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
 import { splitValues } from '../../../server/contract/query/field-path.ts'
@@ -18,6 +18,7 @@ import {
 import { fieldLabel, parseField, splitUnescaped } from '../model/field-path.ts'
 import type { CollectionRef } from '../use-data-location.ts'
 import classes from './condition-form.module.css'
+import { FilterActions } from './filter-actions.tsx'
 import { useFilterSuggestions } from './use-filter-suggestions.ts'
 
 export interface ConditionFormProps {
@@ -153,18 +154,4 @@ function toValues(condition: Condition | undefined) {
   if (operator === undefined) return { field, choice: 'eq', value }
   if (operator === 'in') return { field, choice: 'in', value: printValues(value) }
   return { field, choice: operator === 'exists' && value === 'false' ? 'missing' : operator, value }
-}
-
-/** The buttons of a form that changes the filter. */
-export function FilterActions({ label, onCancel }: { label: string; onCancel: () => void }) {
-  return (
-    <div className={classes.actions}>
-      <Button type="submit" variant="filled">
-        {label}
-      </Button>
-      <Button variant="default" onClick={onCancel}>
-        Cancel
-      </Button>
-    </div>
-  )
 }

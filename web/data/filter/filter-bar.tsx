@@ -1,7 +1,8 @@
 import { Button, CloseButton, TextInput } from '@mantine/core'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { lazy, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
+import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { IconPlus } from '../../ui/icon/icons.tsx'
 import { usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { useEscape } from '../../ui/overlay/use-escape.ts'
@@ -15,8 +16,12 @@ import {
 } from '../model/conditions.ts'
 import { type CollectionRef, useDataLocation } from '../use-data-location.ts'
 import form from './condition-form.module.css'
-import { ConditionForm, FilterActions } from './condition-form.tsx'
+import { FilterActions } from './filter-actions.tsx'
 import classes from './filter-bar.module.css'
+
+const loadForm = () => import('./condition-form.tsx')
+
+const ConditionForm = lazy(async () => ({ default: (await loadForm()).ConditionForm }))
 
 export interface FilterBarProps {
   readonly collectionRef: CollectionRef
@@ -88,6 +93,8 @@ export function FilterBar({ collectionRef, error, actions }: FilterBarProps) {
               variant="subtle"
               leftSection={<IconPlus />}
               aria-expanded={editing !== undefined}
+              onPointerEnter={loadForm}
+              onFocus={loadForm}
               onClick={() => (editing === undefined ? setEditing('new') : close())}
             >
               Add filter
@@ -110,19 +117,21 @@ export function FilterBar({ collectionRef, error, actions }: FilterBarProps) {
           }}
         />
       )}
-      {!isText && editing !== undefined && (
-        <ConditionForm
-          key={typeof editing === 'object' ? formatFilter([editing]) : ''}
-          collectionRef={collectionRef}
-          condition={conditions[edited]}
-          onSave={(condition) => {
-            const at = edited < 0 ? conditions.length : edited
-            apply(conditions.toSpliced(at, 1, condition))
-            close()
-          }}
-          onCancel={close}
-        />
-      )}
+      <LazyBoundary>
+        {!isText && editing !== undefined && (
+          <ConditionForm
+            key={typeof editing === 'object' ? formatFilter([editing]) : ''}
+            collectionRef={collectionRef}
+            condition={conditions[edited]}
+            onSave={(condition) => {
+              const at = edited < 0 ? conditions.length : edited
+              apply(conditions.toSpliced(at, 1, condition))
+              close()
+            }}
+            onCancel={close}
+          />
+        )}
+      </LazyBoundary>
     </div>
   )
 }

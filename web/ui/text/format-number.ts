@@ -10,6 +10,9 @@ export const formatCount = (count: number): string => whole.format(count)
 /** Formats a rate, with one decimal below 10: "0.4", "2", "1,204". */
 export const formatRate = (rate: number): string => (rate < 10 ? tenth : whole).format(rate)
 
+/** Formats a rate with enough decimals for rates below 1: "0.05", "2.5", "1,000". */
+export const formatPerSecond = (rate: number): string => (rate < 1 ? `${rate}` : formatRate(rate))
+
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
 /** Formats a number of bytes with decimal units: "0 B", "640 B", "1.2 kB", "64 MB". */
@@ -22,4 +25,13 @@ export function formatBytes(bytes: number): string {
     unit += 1
   }
   return `${unit === 0 ? formatCount(amount) : formatRate(amount)} ${units[unit]}`
+}
+
+const binaryUnits = ['KiB', 'MiB', 'GiB'] as const
+
+/** Formats a number of bytes in binary units if it is a round number of them: "1 MiB". */
+export function formatBinary(bytes: number): string {
+  const at = binaryUnits.findLastIndex((_, power) => bytes % 1_024 ** (power + 1) === 0)
+  if (at === -1) return formatBytes(bytes)
+  return `${formatCount(bytes / 1_024 ** (at + 1))} ${binaryUnits[at]}`
 }
