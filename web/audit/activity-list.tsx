@@ -2,13 +2,13 @@ import { UnstyledButton } from '@mantine/core'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { ChangeSentence } from '../shared/changes/change-sentence.tsx'
 import { describeChange, textOf } from '../shared/changes/describe-change.ts'
+import { type ActivityEntry, groupChanges } from '../shared/changes/group-changes.ts'
 import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { onRowClick } from '../ui/table/on-row-click.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
 import classes from './activity-list.module.css'
 import { AuditDetail } from './audit-detail.tsx'
-import { type ActivityEntry, groupChanges } from './group-changes.ts'
 
 export interface ActivityListProps {
   readonly rows: readonly AuditRow[]

@@ -20,6 +20,16 @@ test('what differs is put in words, and what does not is left out', () => {
   ])
 })
 
+test('the policy of a removed endpoint and a retention are put in words', () => {
+  const removed = { databases: ['shop'], policy: { readOnly: true, note: 'Catalogue' } }
+  expect(diffFields(removed, null)).toEqual([
+    { key: 'databases', before: 'shop', after: undefined },
+    { key: 'Note', before: 'Catalogue', after: 'none' },
+    { key: 'Documents', before: 'read-only', after: 'read and write' },
+  ])
+  expect(diffFields(null, { retain: 604_800_000 })).toMatchObject([{ after: '7 d' }])
+})
+
 test('an empty state has no lines, and a value without keys has one', () => {
   expect(diffFields(null, null)).toEqual([])
   expect(diffFields(null, 'x')).toEqual([{ key: 'value', before: undefined, after: 'x' }])

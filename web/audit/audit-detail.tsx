@@ -5,11 +5,11 @@ import type { AuditRow } from '../../server/contract/audit.ts'
 import { isRestorable, POLICY_CHANGES } from '../../server/contract/audit-action.ts'
 import { policy as policySchema } from '../../server/contract/endpoints/policy.ts'
 import { useHasRole } from '../api/session/person.ts'
-import { compareRules } from '../policy/rule-changes.ts'
+import { compareRules, type RuleChange } from '../policy/rule-changes.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { IconArrowRight } from '../ui/icon/icons.tsx'
 import { formatCount } from '../ui/text/format-number.ts'
-import { exactTime } from '../ui/text/relative-time.tsx'
+import { exactTime, formatTimeLeft } from '../ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
 
 /** Details of an audit row: what it changed in words, the caller, the hash, and its JSON. */
@@ -110,8 +110,7 @@ export function diffRules(row: Pick<AuditRow, 'action' | 'before' | 'after'>) {
   const before = policyState.safeParse(row.before)
   const after = policyState.safeParse(row.after)
   if (!before.success || !after.success) return undefined
-  const rules = compareRules(before.data?.policy ?? null, after.data?.policy ?? null)
-  const lines: DiffLine[] = rules.map(({ rule, ...sides }) => ({ key: rule, ...sides }))
+  const lines = toLines(compareRules(before.data?.policy ?? null, after.data?.policy ?? null))
   const until = after.data?.trialUntil
   if (until === undefined) return lines
   const end = `until ${exactTime(Date.parse(until))}`
@@ -123,12 +122,22 @@ export function diffRules(row: Pick<AuditRow, 'action' | 'before' | 'after'>) {
  * before or after, returns all fields of the other one.
  */
 export function diffFields(before: unknown, after: unknown): DiffLine[] {
+  const policies = [before, after].map((side) => withPolicy.safeParse(side).data?.policy ?? null)
+  const rules = toLines(compareRules(policies[0] ?? null, policies[1] ?? null))
   const [left, right] = [fields(before), fields(after)]
-  return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => {
+  const keys = [...new Set([...left.keys(), ...right.keys()])]
+  return keys.flatMap((key) => {
+    if (key === 'policy' && rules.length > 0) return rules
     const line = { key: words(key), before: left.get(key), after: right.get(key) }
     return line.before === line.after ? [] : line
   })
 }
+
+/** The state of an endpoint, which has its policy. */
+const withPolicy = z.object({ policy: policySchema })
+
+const toLines = (changes: readonly RuleChange[]): DiffLine[] =>
+  changes.map(({ rule, ...sides }) => ({ key: rule, ...sides }))
 
 function fields(value: unknown): ReadonlyMap<string, string> {
   if (value === null || value === undefined) return new Map()
@@ -149,6 +158,8 @@ function show(value: unknown, key = ''): string {
   if (key === 'refused') return String(value).replaceAll('-', ' ')
   if (value === null || value === '') return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (key === 'retain' && typeof value === 'number')
+    return formatTimeLeft(value).slice('in '.length)
   if (typeof value === 'number') return formatCount(value)
   const isList = Array.isArray(value) && value.every((each) => typeof each !== 'object')
   if (isList && value.length === 0) return 'none'

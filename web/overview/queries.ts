@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { TrafficRange } from '../../server/contract/overview.ts'
 import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
+import { groupChanges } from '../shared/changes/group-changes.ts'
 
 /** Polling interval of the traffic, ms. */
 const TRAFFIC_MS = 15_000
@@ -39,7 +40,7 @@ export const attentionQuery = queryOptions({
 /** Number of changes that the page shows. */
 const CHANGES = 10
 
-/** Number of rows that are read, because sessions are left out. */
+/** Number of rows that are read, because sessions are left out and bulk changes are one. */
 const ROWS = 40
 
 /** The last changes, without sign-ins and sign-outs. */
@@ -48,6 +49,8 @@ export const changesQuery = queryOptions({
   queryFn: ({ signal }) =>
     readJson(api._api.audit.$get({ query: { limit: `${ROWS}` } }, { init: { signal } })),
   select: ({ rows }) =>
-    rows.filter(({ action }) => !action.startsWith('session.')).slice(0, CHANGES),
+    groupChanges(rows.filter(({ action }) => !action.startsWith('session.')))
+      .slice(0, CHANGES)
+      .map(({ row }) => row),
   staleTime: 0,
 })

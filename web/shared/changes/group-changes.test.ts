@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { row } from '../shared/changes/audit-row.testing.ts'
-import { describeChange, textOf } from '../shared/changes/describe-change.ts'
+import { row } from './audit-row.testing.ts'
+import { describeChange, textOf } from './describe-change.ts'
 import { groupChanges } from './group-changes.ts'
 
 test('a bulk change is one entry, also for people who do not see its first row', () => {
@@ -15,4 +15,15 @@ test('a bulk change is one entry, also for people who do not see its first row',
   const [entry] = groupChanges([third, second])
   expect(textOf(describeChange(entry?.row ?? other))).toBe('Operator changed 2 endpoints')
   expect(groupChanges([third])).toEqual([{ row: third, changes: [] }])
+  expect(groupChanges([third, first])).toEqual([{ row: first, changes: [third] }])
+  expect(groupChanges([first])).toEqual([{ row: first, changes: [] }])
+})
+
+test('a bulk change of one endpoint is that change', () => {
+  const change = 'c'
+  const removal = row({ seq: 2, change, action: 'endpoint.remove' })
+  const bulk = row({ seq: 1, change, action: 'endpoint.change', after: { changes: 1 } })
+  expect(groupChanges([removal, bulk])).toEqual([{ row: removal, changes: [] }])
+  const undo = row({ seq: 1, change, action: 'endpoint.change-undo', after: { changes: 1 } })
+  expect(groupChanges([removal, undo])).toEqual([{ row: undo, changes: [removal] }])
 })

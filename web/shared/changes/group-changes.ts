@@ -1,4 +1,5 @@
-import type { AuditRow } from '../../server/contract/audit.ts'
+import * as z from 'zod/mini'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 
 /** A row, or a bulk change with its changes. */
 export interface ActivityEntry {
@@ -9,17 +10,25 @@ export interface ActivityEntry {
 
 const isBulk = ({ action }: AuditRow) => action.startsWith('endpoint.change')
 
+/** Returns whether a bulk change, if there is a row of one, is no more than one change. */
+const isOfOne = (bulk: AuditRow | undefined) =>
+  bulk === undefined ||
+  (bulk.action === 'endpoint.change' && isSingle.safeParse(bulk.after).success)
+
+const isSingle = z.object({ changes: z.literal(1) })
+
 /** Groups the rows of each bulk change, in the place of its newest row. */
 export function groupChanges(rows: readonly AuditRow[]): ActivityEntry[] {
   const groups = Map.groupBy(rows, ({ change, seq }) => change ?? seq)
   return [...groups.values()].flatMap((group): ActivityEntry[] => {
-    const [newest] = group
-    if (newest === undefined) return []
     const changes = group.filter((row) => !isBulk(row))
-    if (changes.length < 2) return group.map((row) => ({ row, changes: [] }))
+    const bulk = group.find(isBulk)
+    const [newest] = changes
+    if (newest === undefined) return bulk ? [{ row: bulk, changes }] : []
+    // The console changes a single endpoint in bulk too.
+    if (changes.length === 1 && isOfOne(bulk)) return [{ row: newest, changes: [] }]
     // People who are limited to databases do not see the row of the bulk change itself.
     const unseen = { changes: changes.length, removals: 0 }
-    const bulk = group.find(isBulk) ?? { ...newest, action: 'endpoint.change', after: unseen }
-    return [{ row: bulk, changes }]
+    return [{ row: bulk ?? { ...newest, action: 'endpoint.change', after: unseen }, changes }]
   })
 }
