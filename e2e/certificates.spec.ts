@@ -73,6 +73,16 @@ freshTest(
     await expect(refusal).toContainText('An endpoint uses this certificate.')
     await refusal.getByRole('link', { name: address }).click()
     await expect(await openTab(page, address, 'Policy')).toContainText('web; TLS 1.2 or newer')
+
+    // A second certificate is added to the endpoint from its own details.
+    await addLocal(gatehouse, 'other')
+    await page.goto(`${PAGE}?open=other`)
+    await page.getByRole('button', { name: 'Use on an endpoint' }).click()
+    await page.getByRole('menuitem', { name: address }).click()
+    const tls = dialogOf(page, /^TLS/)
+    await expect(tls).toContainText('Certificates: web, other')
+    await tls.getByRole('button', { name: 'Save policy' }).click()
+    await expect(rowOf(page, address)).toContainText('TLS: web + 1')
   },
 )
 

@@ -1,18 +1,21 @@
-import { Button } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CertificateRecord } from '../../server/contract/certificate.ts'
 import { expiryOf } from '../../server/contract/certificate-expiry.ts'
+import { endpointsQuery } from '../api/queries.ts'
 import { useRecordLocation } from '../shared/use-record-location.ts'
 import { StateBadge } from '../ui/feedback/state-badge.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
+import { MenuButton } from '../ui/overlay/menu-button.tsx'
 import { OverflowNames } from '../ui/table/overflow-names.tsx'
 import shared from '../ui/table/record-details.module.css'
 import { DetailsToggle, Fact, Facts } from '../ui/table/record-details.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { capitalize } from '../ui/text/capitalize.ts'
 import { CopyLine } from '../ui/text/copy-line.tsx'
-import { exactTime, RelativeTime, TimeLeft } from '../ui/text/relative-time.tsx'
+import { exactTime, TimeLeft } from '../ui/text/relative-time.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
 import { certificateDraft, toCertificateInput } from './certificate-draft.ts'
 import { useSaveCertificate } from './certificate-requests.ts'
@@ -98,17 +101,12 @@ function Expires({ certificate: { current, error, order } }: { certificate: Cert
   return expiry === 'due' ? <StateBadge state="draining" label="Soon" detail={left} /> : left
 }
 
-/** When a certificate was issued, when it is renewed, and why it was not. */
+/** When a certificate is renewed, and why it was not. */
 function Renewal({ certificate }: { certificate: CertificateRecord }) {
-  const { current, error, order, renewal, kind } = certificate
+  const { error, order, renewal, kind } = certificate
   const next = order?.nextAttempt
   const reason = error?.message ?? (order?.state === 'failed' ? order.reason : undefined)
   const parts: ReactNode[] = [
-    current !== null && (
-      <>
-        Issued <RelativeTime time={current.notBefore} tabIndex={0} />
-      </>
-    ),
     order?.state === 'pending' && 'An order is pending',
     reason !== undefined && <span className={shared.failed}>{reason}</span>,
     next !== undefined && (
@@ -175,6 +173,7 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
       </Facts>
       {current !== null && <CopyLine label="Fingerprint (SHA-256)" text={current.fingerprint} />}
       <div className={shared.actions}>
+        <UseOnEndpoint certificate={certificate} />
         {isRenewable && (
           <Button
             ref={keepFocus}
@@ -213,6 +212,36 @@ function Details({ certificate }: { certificate: CertificateRecord }) {
         </p>
       )}
     </div>
+  )
+}
+
+/** The menu of the `ssl` endpoints that do not use a certificate yet. */
+function UseOnEndpoint({ certificate: { name, endpoints } }: { certificate: CertificateRecord }) {
+  const { data = [] } = useQuery(endpointsQuery)
+  const others = data.filter(
+    ({ endpoint }) => endpoint.startsWith('ssl:') && !endpoints.includes(endpoint),
+  )
+  return (
+    <MenuButton label="Use on an endpoint" width={280}>
+      {others.slice(0, MAX_LISTED).map(({ endpoint }) => (
+        <Menu.Item
+          key={endpoint}
+          className="mono"
+          renderRoot={(props) => (
+            <Link
+              to="/endpoints"
+              search={{ policy: endpoint, section: 'tls', certificate: name }}
+              {...props}
+            />
+          )}
+        >
+          {endpoint}
+        </Menu.Item>
+      ))}
+      <Menu.Item renderRoot={(props) => <Link to="/endpoints/new" {...props} />}>
+        Add an endpoint
+      </Menu.Item>
+    </MenuButton>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { ClientRule } from '../policy/policy-draft.ts'
+import type { PolicyChange } from '../policy/policy-draft.ts'
 import { isPolicySection, type PolicySection } from '../policy/policy-sections.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 
@@ -41,6 +41,8 @@ export interface EndpointsSearch {
   readonly allow?: string
   /** A client to add to those that the section Who may connect allows. */
   readonly alsoAllow?: string
+  /** A certificate to add in the section TLS. */
+  readonly certificate?: string
   /** The address of the endpoint to turn off or on. */
   readonly switch?: string
   /** The address of the endpoint to duplicate. */
@@ -57,7 +59,7 @@ const DIALOGS = ['edit', 'remove', 'port', 'policy', 'switch', 'bulk'] as const
 /** The parameters that change a client of a policy. */
 const CLIENTS = ['deny', 'allow', 'alsoAllow'] as const
 
-const TEXTS = ['q', 'sort', 'open', 'tab', 'section', 'like', 'serve'] as const
+const TEXTS = ['q', 'sort', 'open', 'tab', 'section', 'certificate', 'like', 'serve'] as const
 
 /** Returns whether a dialog is open, except that of a new endpoint. */
 export const hasDialog = (search: EndpointsSearch): boolean =>
@@ -135,7 +137,7 @@ export function useEndpointsLocation() {
       remove: (address: string) => openDialog({ remove: address }),
       changePort: (address: string) => openDialog({ port: address }),
       showPolicy: (address: string) => openPanel(address, 'policy'),
-      changePolicy: (address: string, section: PolicySection, change: ClientRule = {}) =>
+      changePolicy: (address: string, section: PolicySection, change: PolicyChange = {}) =>
         openDialog({ policy: address, section, ...change }),
       switch: (address: string) => openDialog({ switch: address }),
       bulk: (action: string) => openDialog({ bulk: action }),

@@ -11,8 +11,8 @@ import type { FindFocusTarget } from '../ui/overlay/use-focus-return.ts'
 import { describeLockOut } from './describe-policy.ts'
 import classes from './policy-dialog.module.css'
 import {
-  type ClientRule,
   orDefaults,
+  type PolicyChange,
   type PolicyDraft,
   policyDraftSchema,
   policyFieldGroups,
@@ -20,7 +20,7 @@ import {
   toPolicyDraft,
   toPolicyErrors,
   toPolicyInput,
-  withClient,
+  withChange,
   withSection,
 } from './policy-draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
@@ -60,7 +60,7 @@ export interface PolicyDialogProps {
 interface PolicyFormProps extends PolicyDialogProps {
   readonly section: PolicySection
   /** A change with which the form opens. */
-  readonly change: ClientRule
+  readonly change: PolicyChange
 }
 
 interface PolicyValues extends PolicyDraft {
@@ -74,7 +74,7 @@ export function PolicyDialog(props: PolicyFormProps) {
   const form = useDraftForm<PolicyValues>({
     draft: `${section} of the policy of ${address}`,
     initialValues: useState(() => ({
-      ...toPolicyDraft(withClient(stored, change)),
+      ...toPolicyDraft(withChange(stored, change)),
       base: stored,
     }))[0],
     schema: policyDraftSchema,

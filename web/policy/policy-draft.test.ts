@@ -9,7 +9,7 @@ import {
   toPolicyDraft,
   toPolicyErrors,
   toPolicyInput,
-  withClient,
+  withChange,
   withSection,
 } from './policy-draft.ts'
 import type { PolicySection } from './policy-sections.ts'
@@ -141,18 +141,23 @@ test('an edited section leaves the others as they are stored', () => {
 
 test('a client is blocked or allowed beside others, or is the only one allowed', () => {
   const stored = { note: 'x', allow: ['10.0.0.0/8'], deny: ['203.0.113.7', '192.0.2.0/24'] }
-  expect(withClient(stored, {})).toBe(stored)
-  expect(withClient(null, { deny: '203.0.113.7' })).toEqual({ deny: ['203.0.113.7'] })
-  expect(withClient(stored, { deny: '203.0.113.7' })).toEqual(stored)
-  expect(withClient(stored, { allow: '203.0.113.7' })).toEqual({
+  expect(withChange(stored, {})).toBe(stored)
+  expect(withChange(null, { deny: '203.0.113.7' })).toEqual({ deny: ['203.0.113.7'] })
+  expect(withChange(stored, { deny: '203.0.113.7' })).toEqual(stored)
+  expect(withChange(stored, { allow: '203.0.113.7' })).toEqual({
     note: 'x',
     allow: ['203.0.113.7'],
     deny: ['192.0.2.0/24'],
   })
-  expect(withClient(stored, { alsoAllow: '203.0.113.7' })).toEqual({
+  expect(withChange(stored, { alsoAllow: '203.0.113.7' })).toEqual({
     note: 'x',
     allow: ['10.0.0.0/8', '203.0.113.7'],
     deny: ['192.0.2.0/24'],
   })
-  expect(withClient({ deny: ['203.0.113.7'] }, { alsoAllow: '203.0.113.7' })).toEqual({ deny: [] })
+  expect(withChange(stored, { certificate: 'web' })).toEqual({
+    ...stored,
+    tls: { certificates: ['web'] },
+  })
+  expect(withChange(every, { certificate: 'web' })).toEqual(every)
+  expect(withChange({ deny: ['203.0.113.7'] }, { alsoAllow: '203.0.113.7' })).toEqual({ deny: [] })
 })

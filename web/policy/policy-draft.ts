@@ -44,16 +44,21 @@ export interface TokenRow {
   readonly token: string
 }
 
-/** A change of the clients that a policy admits: one to block, to allow too, or to allow alone. */
-export interface ClientRule {
+/** A change of a policy: a client to block, to allow too or to allow alone, or a certificate to add. */
+export interface PolicyChange {
   readonly deny?: string
   readonly allow?: string
   readonly alsoAllow?: string
+  readonly certificate?: string
 }
 
-/** Returns a policy with a change of the clients that it admits. */
-export function withClient(policy: Policy | null, change: ClientRule): Policy | null {
-  const { deny, allow, alsoAllow } = change
+/** Returns a policy with a change. */
+export function withChange(policy: Policy | null, change: PolicyChange): Policy | null {
+  const { deny, allow, alsoAllow, certificate } = change
+  if (certificate !== undefined) {
+    const certificates = new Set([...(policy?.tls?.certificates ?? []), certificate])
+    return { ...policy, tls: { ...policy?.tls, certificates: [...certificates] } }
+  }
   const denied = policy?.deny ?? []
   if (deny !== undefined) return { ...policy, deny: [...new Set([...denied, deny])] }
   if (alsoAllow !== undefined) {

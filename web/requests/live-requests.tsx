@@ -5,7 +5,7 @@ import type { RequestEntry } from '../../server/contract/endpoints/request.ts'
 import { useConnection, useFollow } from '../api/live/live-provider.tsx'
 import { nodesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
-import type { ClientRule } from '../policy/policy-draft.ts'
+import type { PolicyChange } from '../policy/policy-draft.ts'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { SkeletonRows } from '../ui/feedback/skeleton-rows.tsx'
@@ -70,7 +70,7 @@ export interface LiveRequestsProps {
   /** Clears the other filter. */
   readonly onClear?: () => void
   /** Opens the form of a policy with a change of its clients. */
-  readonly onChangePolicy: (endpoint: string, change: ClientRule) => void
+  readonly onChangePolicy: (endpoint: string, change: PolicyChange) => void
 }
 
 /** A live tail of requests, newest first. An open row pauses it, so that rows do not move. */

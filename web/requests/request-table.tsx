@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import type { RequestEntry } from '../../server/contract/endpoints/request.ts'
 import { nodesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
-import type { ClientRule } from '../policy/policy-draft.ts'
+import type { PolicyChange } from '../policy/policy-draft.ts'
 import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { formatBytes, formatRate, NO_FIGURE } from '../ui/text/format-number.ts'
@@ -21,7 +21,7 @@ export interface RequestTableProps {
   readonly onToggle: (key: string) => void
   /** Whether the requests are the rejected ones of all endpoints. */
   readonly ofAll: boolean
-  readonly onChangePolicy: (endpoint: string, change: ClientRule) => void
+  readonly onChangePolicy: (endpoint: string, change: PolicyChange) => void
 }
 
 /** Requests, newest first. A row opens the reason, the caller and what an operator can do. */
@@ -131,7 +131,7 @@ function Clock({ at }: { at: string }) {
 
 interface ClientChange {
   readonly label: string
-  readonly of: (client: string) => ClientRule
+  readonly of: (client: string) => PolicyChange
 }
 
 const clientChanges: readonly ClientChange[] = [
