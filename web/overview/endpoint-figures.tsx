@@ -4,10 +4,41 @@ import type { TrafficRange } from '../../server/contract/overview.ts'
 import { percentileOf } from '../shared/response-times.ts'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { Section } from '../ui/layout/section.tsx'
+import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { formatCount } from '../ui/text/format-number.ts'
 import { format } from './figures.ts'
 import classes from './overview.module.css'
 import { endpointFiguresQuery } from './queries.ts'
+
+interface EndpointFigure {
+  readonly endpoint: string
+  readonly requests: number
+  readonly rejected: number
+  readonly failed: number
+  readonly p95: number | null
+}
+
+const figure = (head: string, cell: Column<EndpointFigure>['cell']): Column<EndpointFigure> => ({
+  head,
+  width: 128,
+  figures: true,
+  cell,
+})
+
+const columns: readonly Column<EndpointFigure>[] = [
+  {
+    head: 'Endpoint',
+    cell: ({ endpoint }) => (
+      <Link to="/endpoints" search={{ open: endpoint }} className="mono">
+        {endpoint}
+      </Link>
+    ),
+  },
+  figure('p95 latency', ({ p95 }) => format.seconds(p95)),
+  figure('Requests', ({ requests }) => formatCount(requests)),
+  figure('Rejected', ({ rejected, requests }) => format.share(rejected / requests)),
+  figure('Failed', ({ failed, requests }) => format.share(failed / requests)),
+]
 
 /** The figures of each endpoint, the slowest first. */
 export function EndpointFigures({ range }: { range: TrafficRange }) {
@@ -28,41 +59,14 @@ export function EndpointFigures({ range }: { range: TrafficRange }) {
             endpoints.length === 0 ? (
               <p className={classes.quiet}>No endpoint had requests in the last {words}.</p>
             ) : (
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-              <section className={classes.scroller} tabIndex={0} aria-label="Endpoints by latency">
-                <table>
-                  <caption className="visually-hidden">
-                    Endpoints by their latency in the last {words}, the slowest first
-                  </caption>
-                  <thead>
-                    <tr>
-                      {['Endpoint', 'p95 latency', 'Requests', 'Rejected', 'Failed'].map((head) => (
-                        <th key={head} scope="col">
-                          {head}
-                        </th>
-                      ))}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {endpoints
-                      .map((each) => ({ ...each, p95: percentileOf(each.durations, bounds, 95) }))
-                      .sort((a, b) => (b.p95 ?? 0) - (a.p95 ?? 0))
-                      .map(({ endpoint, requests, rejected, failed, p95 }) => (
-                        <tr key={endpoint}>
-                          <th scope="row">
-                            <Link to="/endpoints" search={{ open: endpoint }} className="mono">
-                              {endpoint}
-                            </Link>
-                          </th>
-                          <td>{format.seconds(p95)}</td>
-                          <td>{formatCount(requests)}</td>
-                          <td>{format.share(rejected / requests)}</td>
-                          <td>{format.share(failed / requests)}</td>
-                        </tr>
-                      ))}
-                  </tbody>
-                </table>
-              </section>
+              <RecordTable
+                caption={`Endpoints by their latency in the last ${words}, the slowest first`}
+                columns={columns}
+                records={endpoints
+                  .map((each) => ({ ...each, p95: percentileOf(each.durations, bounds, 95) }))
+                  .sort((a, b) => (b.p95 ?? 0) - (a.p95 ?? 0))}
+                idOf={({ endpoint }) => endpoint}
+              />
             )
           }
         </QueryResult>

@@ -17,7 +17,8 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
   const moment = marked === undefined ? 'now' : formatStep(traffic, marked)
   const shareOf = (of: 'rejected' | 'failed') =>
     marked === undefined ? lastMinute[of] / Math.max(1, lastMinute.requests) : figures[of][marked]
-  const rate = marked === undefined ? lastMinute.requests / 60 : figures.rate[marked]
+  const rateNow = lastMinute.requests / 60
+  const rate = marked === undefined ? rateNow : figures.rate[marked]
   const latency = marked === undefined ? lastOf(figures.latency) : figures.latency[marked]
   const rejected = shareOf('rejected')
   const failed = shareOf('failed')
@@ -60,7 +61,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.rate(rate)}
           unit="per second"
-          detail={`Peak ${format.rate(peakOf(figures.rate))}`}
+          detail={`Peak ${format.rate(peakOf([...figures.rate, rateNow]))}`}
           label="Requests per second"
           lines={[figures.rate]}
           scale={1}
