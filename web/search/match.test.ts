@@ -18,6 +18,8 @@ describe('finding', () => {
     ['blog', ['blog', 'blog-archive', 'weblog']],
     // Letters in order, with gaps.
     ['edpt', ['Endpoints', 'Add endpoint']],
+    // The letters are not those of one word.
+    ['vera', []],
     // All words, in any order and case.
     ['10.0 SSL', ['ssl://10.0.0.4:443']],
     ['443 ssl', ['ssl://10.0.0.4:443']],
@@ -31,6 +33,7 @@ describe('finding', () => {
       'ssl://10.0.0.4:443',
       'Add endpoint',
       ['Endpoints', 'listeners ports'],
+      ['Rejected requests', 'live requests and rejections'],
       'weblog',
       'blog-archive',
       'blog',

@@ -39,7 +39,8 @@ function scoreWord(text: string, word: string): number {
 }
 
 /**
- * Returns whether a text contains the letters of a word in order, within twice the word's length.
+ * Returns whether a word of a text contains the letters of a searched word in order, within twice
+ * the latter's length.
  */
 function inOrder(text: string, word: string): boolean {
   let at = text.indexOf(word.charAt(0))
@@ -49,7 +50,7 @@ function inOrder(text: string, word: string): boolean {
     at = text.indexOf(word.charAt(i), at + 1)
     if (at === -1) return false
   }
-  return at - first < word.length * 2
+  return at - first < word.length * 2 && !text.slice(first, at).includes(' ')
 }
 
 /** Returns the words of a query in lower case. */

@@ -107,7 +107,7 @@ const stepFrom = (at: number, steps: number, count: number): number =>
 const formatResults = (shown: number, all: number): string =>
   shown < all
     ? `${shown} of ${formatCount(all)} results. Type more to narrow them down.`
-    : `${all} ${all === 1 ? 'result' : 'results'}`
+    : `${all} ${all === 1 ? 'result' : 'results'}.`
 
 /** Returns what is shown before typing: recent results, pages and actions. */
 function groupItems(
