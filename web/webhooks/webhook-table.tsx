@@ -19,13 +19,13 @@ export function WebhookTable({ webhooks }: { webhooks: readonly WebhookRecord[] 
   const columns: readonly Column<WebhookRecord>[] = [
     {
       head: 'Name',
-      width: 144,
+      width: 176,
       cell: ({ name }) => (
         <DetailsToggle name={name} isOpen={name === search.open} onToggle={() => toggle(name)} />
       ),
     },
     { head: 'State', width: 224, cell: (each) => <State webhook={each} /> },
-    { head: 'Progress', width: 208, cell: ({ behind }) => <Behind behind={behind} /> },
+    { head: 'Progress', width: 232, cell: ({ behind }) => <Behind behind={behind} /> },
     { head: 'Last response', width: 184, cell: (each) => <LastResponse webhook={each} /> },
     { head: 'URL', cell: ({ url }) => <span className={`mono ${classes.url}`}>{url}</span> },
   ]

@@ -124,6 +124,8 @@ function InviteForm(props: {
     >
       <NativeSelect
         label="Signs in with"
+        // The providers may load after the dialog has opened.
+        autoFocus
         data-autofocus
         data={providers.map(({ name, label }) => ({ value: name, label: `${label} (${name})` }))}
         {...form.getInputProps('provider')}

@@ -98,7 +98,7 @@ export function ImportDialog<T extends ImportValues, R>(
               accept={words.accept}
               clearable
               clearButtonProps={{ 'aria-label': 'Remove the file', ref: keepFocus }}
-              data-autofocus={target === undefined || undefined}
+              data-autofocus={!target || undefined}
               value={file}
               error={form.errors.file ?? fileError}
               onChange={choose}
