@@ -82,7 +82,7 @@ freshTest(
     const tls = dialogOf(page, /^TLS/)
     await expect(tls).toContainText('Certificates: web, other')
     await tls.getByRole('button', { name: 'Save policy' }).click()
-    await expect(rowOf(page, address)).toContainText('TLS: web + 1')
+    await expect(page.getByRole('tabpanel', { name: 'Policy' })).toContainText('web, other')
   },
 )
 

@@ -22,7 +22,8 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
   const { address, listeners } = endpoint
   const mapping = endpoint.mapping ?? []
   const { data: existing } = useQuery(databasesQuery)
-  const { data: policies } = useQuery(policiesQuery)
+  const mayReadPolicies = useHasRole('operator')
+  const { data: policies } = useQuery({ ...policiesQuery, enabled: mayReadPolicies })
   const { readOnly = false, anonymous = 'none' } =
     policies?.find((each) => each.endpoint === address)?.policy ?? {}
   const mayStore = useHasRole('editor') && !readOnly
