@@ -46,6 +46,17 @@ describe('Traffic', () => {
     expect(traffic.lastMinute).toEqual({ requests: 1, rejected: 0, failed: 0 })
   })
 
+  it('counts a refused connection as a rejected request', () => {
+    const traffic = new Traffic()
+    traffic.refused.allow++
+    traffic.refused.maxConnections++
+    expect(traffic.lastMinute).toEqual({ requests: 2, rejected: 2, failed: 0 })
+    expect(traffic.takeCounts()?.slice(0, 3)).toEqual([2, 2, 0])
+    expect(traffic.takeCounts()).toBeUndefined()
+    for (let period = 0; period < 13; period++) traffic.sample(5)
+    expect(traffic.lastMinute).toEqual({ requests: 0, rejected: 0, failed: 0 })
+  })
+
   it('returns the requests per second of the last period', () => {
     const traffic = new Traffic()
     for (let n = 0; n < 10; n++) traffic.count(200, 1, 1)

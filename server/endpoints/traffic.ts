@@ -83,8 +83,9 @@ export class Traffic {
     this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
     this.#sampledRequests = this.requests
     // Thousands of listeners may be idle.
-    if (this.requests === 0) return
-    this.#minute.push(this.#counted)
+    const counted = this.#counted
+    if (counted.requests === 0) return
+    this.#minute.push(counted)
     if (this.#minute.length > MINUTE) this.#minute.shift()
   }
 
@@ -106,15 +107,18 @@ export class Traffic {
    */
   takeCounts(): number[] | undefined {
     const taken = this.#taken
-    if (this.requests === (taken[0] ?? 0)) return undefined
     const { requests, rejected, failed } = this.#counted
+    if (requests === (taken[0] ?? 0)) return undefined
     const counts = [requests, rejected, failed, ...this.durations.buckets]
     this.#taken = counts
     return counts.map((count, at) => count - (taken[at] ?? 0))
   }
 
+  /** A refused connection counts as a rejected request. */
   get #counted(): LastMinute {
-    let { requests, rejected } = this
+    const refused = this.refused.allow + this.refused.maxConnections
+    const requests = this.requests + refused
+    let rejected = this.rejected + refused
     let failed = 0
     for (const [status, count] of this.statuses) {
       if (REJECTED.has(status)) rejected += count

@@ -13,7 +13,11 @@ const time = z.nullable(z.string().check(z.describe('ISO 8601, UTC')))
 
 export const lastMinute = z.object({
   requests: z.int(),
-  rejected: z.int().check(z.describe('with 401, 403, 421 or 429, or with 404 and errorNum 1228')),
+  rejected: z
+    .int()
+    .check(
+      z.describe('with 401, 403, 421 or 429, with 404 and errorNum 1228, or refused connections'),
+    ),
   failed: z.int().check(z.describe('with 5xx')),
 })
 
