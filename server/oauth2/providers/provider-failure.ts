@@ -110,11 +110,12 @@ export function providerFailure(
   )
 }
 
-/** Returns the message of an error, with the system code of its cause. */
+/** Returns the message of an error, with the system code or the message of its cause. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  const code = systemCode(thrown.cause)
-  return code === undefined ? thrown.message : `${thrown.message} (${code})`
+  const { message, cause } = thrown
+  const reason = systemCode(cause) ?? (cause instanceof Error ? cause.message : '')
+  return reason === '' ? message : `${message} (${reason})`
 }
 
 interface Reported {
