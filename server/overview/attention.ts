@@ -9,6 +9,8 @@ import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { leadOf, stateOf } from '../contract/endpoints/listener-state.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { ATTENTION_ENTRIES, type AttentionItem } from '../contract/overview.ts'
+import { lastResponse } from '../contract/webhook.ts'
+import { parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 
 /** From when on a token expires soon, ms. */
@@ -139,12 +141,17 @@ export function createAttention(deps: AttentionDeps) {
       .execute()
     return webhooks
       .filter(({ database }) => inScope(databases, database))
-      .map(({ name, paused, reason, failing_since }) => ({
+      .map(({ name, paused, reason, failing_since, last_response }) => ({
         kind: paused === 1 ? 'webhook-paused' : 'webhook-failing',
         target: name,
         since: toIsoTime(failing_since),
-        detail: reason,
+        detail: reason ?? errorOf(last_response),
       }))
+  }
+
+  const errorOf = (stored: string | null) => {
+    if (stored === null) return null
+    return parseJsonColumn(lastResponse, 'webhooks.last_response', stored).error ?? null
   }
 
   const fullDisk: Check = async ({ role, databases }) => {
