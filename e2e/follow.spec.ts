@@ -30,6 +30,8 @@ test('A feed is turned on, keeps changes for longer, and is turned off', async (
   const code = page.getByRole('region', { name: 'Follow it' })
   await expect(code).toContainText(`after=${last}`)
   await expect(code).toContainText(`let after = '${last}'`)
+  await code.getByRole('button', { name: 'Copy with a new token: curl' }).click()
+  await expect(code).toContainText('the new token Follow blog/articles, which has the role viewer')
   await replaceOutside(gatehouse, 'one', { title: 'Two' })
   await expect(feed).toContainText(/1, \d+ B/)
   await expect(code).toContainText(`after=${last}`)

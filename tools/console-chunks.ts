@@ -10,11 +10,11 @@ export const PAGES = [CONSOLE, SIGN_IN]
 /** Code that pages of several nouns share, without the form library and Mantine. */
 const SHARED = /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))/
 
-/** What only dialogs need: the form library, and the fields that few of them have. */
+/** What only dialogs and panels need: the form library, and what few of them have. */
 const FORMS =
   /\/web\/(?:shared\/(?:forms\/use-draft-form|secret-dialog)|ui\/form\/form-frame)|\/@mantine\/(?:form|core\/esm\/components\/Textarea)\//
 const FIELDS =
-  /\/web\/(?:shared\/import|ui\/form\/suggest-field)|\/@mantine\/core\/esm\/components\/(?:FileInput|FileButton|Combobox|Autocomplete)\//
+  /\/web\/(?:shared\/(?:import|copy-with-token)|ui\/form\/suggest-field)|\/@mantine\/core\/esm\/components\/(?:FileInput|FileButton|Combobox|Autocomplete)\//
 
 const tags: Rolldown.CodeSplittingGroup['tags'] = ['$initial']
 

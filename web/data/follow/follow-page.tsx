@@ -6,6 +6,7 @@ import type { FeedView } from '../../../server/contract/feed.ts'
 import { ignoreMissing, pollWhileSignedIn } from '../../api/client.ts'
 import { feedQuery, removeFeed, setFeed } from '../../api/feed.ts'
 import { useHasRole } from '../../api/session/person.ts'
+import { CopyWithToken } from '../../shared/copy-with-token.tsx'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { useOwnRole } from '../../shared/session/role-labels.ts'
 import { showToast } from '../../shared/toast/toast.ts'
@@ -100,6 +101,7 @@ function On({ collectionRef, feed }: { collectionRef: CollectionRef; feed: FeedV
   const { retain, first, last, changes, bytes, followers } = feed
   // Fixed, so that the code can be selected and copied while the feed moves on.
   const [from] = useState(last)
+  const command = followWithCurl(collectionRef, location.origin, from)
   const mayChange = useHasRole('editor')
   const offered = RETAINS.find(([value]) => value === retain)
   return (
@@ -125,11 +127,18 @@ function On({ collectionRef, feed }: { collectionRef: CollectionRef; feed: FeedV
         note="To copy the collection first, read the last position, list the documents, then follow from that position. A position that is no longer kept gets 410: copy the collection again."
       >
         <div className={classes.code}>
-          <CopyLine
-            label="curl"
-            text={followWithCurl(collectionRef, location.origin, from)}
-            name="the command"
-          />
+          <div>
+            <CopyLine label="curl" text={command} name="the command" />
+            <CopyWithToken
+              label="curl"
+              text={command}
+              token={{
+                name: `Follow ${formatCollection(collectionRef)}`,
+                role: 'viewer',
+                database: collectionRef.database,
+              }}
+            />
+          </div>
           <CopyLine
             label="JavaScript"
             text={followWithJavaScript(collectionRef, location.origin, from)}

@@ -7,13 +7,12 @@ import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { stateOf } from '../../../server/contract/endpoints/listener-state.ts'
 import { collectionsQuery, databasesQuery, policiesQuery } from '../../api/queries.ts'
 import { useHasRole } from '../../api/session/person.ts'
-import { useCreateToken } from '../../shared/create-token.ts'
+import { CopyWithToken } from '../../shared/copy-with-token.tsx'
 import { CopyLine } from '../../ui/text/copy-line.tsx'
-import { copyText } from '../../ui/text/copy-text.ts'
 import { reachedAddress } from '../model/admin-access.ts'
 import { defaultOf } from '../model/mapping.ts'
 import classes from './connect-tab.module.css'
-import { type TryCommand, tryCommands } from './curl.ts'
+import { tryCommands } from './curl.ts'
 import { PanelSection } from './panel-section.tsx'
 import type { PanelEndpoint } from './use-panel-endpoint.ts'
 
@@ -78,7 +77,12 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
             {commands.map(({ label, text, role }) => (
               <div key={text}>
                 <CopyLine label={label} text={text} name={`the command: ${label}`} />
-                {role && <CopyWithToken {...{ label, text, role, database }} />}
+                {role && (
+                  <CopyWithToken
+                    {...{ label, text }}
+                    token={{ name: `Try ${database}`, role, database }}
+                  />
+                )}
               </div>
             ))}
           </div>
@@ -101,67 +105,5 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
         </>
       )}
     </PanelSection>
-  )
-}
-
-const TOKEN_DAYS = 90
-const DAY_MS = 86_400_000
-const LONGEST_NAME = 64
-
-/**
- * Creates a token for one database and copies the command with it. The command is shown only if it
- * could not be copied.
- */
-function CopyWithToken(props: Required<TryCommand> & { database: string }) {
-  const { label, text, role, database } = props
-  const create = useCreateToken()
-  const [uncopied, setUncopied] = useState<string>()
-  const createAndCopy = () => {
-    const input = {
-      name: `Try ${database}`.slice(0, LONGEST_NAME),
-      role,
-      databases: [database],
-      expires: new Date(Date.now() + TOKEN_DAYS * DAY_MS).toISOString(),
-    }
-    create.mutate(input, {
-      onSuccess: async ({ token }) => {
-        const command = text.replace('$TOKEN', token)
-        setUncopied((await copyText(command)) ? undefined : command)
-      },
-    })
-  }
-  const { info } = create.data ?? {}
-  return (
-    <>
-      <button
-        type="button"
-        className={`link-button ${classes.create}`}
-        aria-label={`Copy with a new token: ${label}`}
-        aria-disabled={create.isPending || undefined}
-        onClick={createAndCopy}
-      >
-        Copy with a new token
-      </button>
-      {create.isError && (
-        <p role="alert" className={classes.error}>
-          {create.error.message}
-        </p>
-      )}
-      {info !== undefined && (
-        <p role="status" className={classes.note}>
-          {uncopied === undefined
-            ? 'The command was copied'
-            : 'The browser could not copy the command, so copy it now'}{' '}
-          with the new token <strong>{info.name}</strong>, which has the role {info.role} and
-          expires in {TOKEN_DAYS} days. The token is not shown again.{' '}
-          <Link to="/me" search={{ revoke: info.id }}>
-            Revoke it
-          </Link>
-        </p>
-      )}
-      {uncopied !== undefined && (
-        <CopyLine label="With the token" text={uncopied} name="the command with the token" />
-      )}
-    </>
   )
 }
