@@ -2,6 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { useState } from 'react'
+import { groupChanges } from '../shared/changes/group-changes.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -97,11 +98,11 @@ export function ActivityPage() {
   )
 }
 
-/** Shows how many newer rows exist, and loads them on click. Rows never move on their own. */
+/** Shows how many newer entries exist, and loads them on click. Rows never move on their own. */
 function Newer({ search, newest }: { search: ActivitySearch; newest: number }) {
   const queryClient = useQueryClient()
   const { data } = useQuery(newestQuery(search))
-  const count = data?.rows.filter(({ seq }) => seq > newest).length ?? 0
+  const count = groupChanges(data?.rows.filter(({ seq }) => seq > newest) ?? []).length
   // The server has not scanned rows below `next`, so there may be more new rows.
   const more = data?.next != null && data.next > newest
   return (

@@ -24,8 +24,8 @@ test('the policy of a removed endpoint and a retention are put in words', () => 
   const removed = { databases: ['shop'], policy: { readOnly: true, note: 'Catalogue' } }
   expect(diffFields(removed, null)).toEqual([
     { key: 'databases', before: 'shop', after: undefined },
-    { key: 'Note', before: 'Catalogue', after: 'none' },
-    { key: 'Documents', before: 'read-only', after: 'read and write' },
+    { key: 'Note', before: 'Catalogue', after: undefined },
+    { key: 'Documents', before: 'read-only', after: undefined },
   ])
   expect(diffFields(null, { retain: 604_800_000 })).toMatchObject([{ after: '7 d' }])
 })

@@ -122,8 +122,13 @@ export function diffRules(row: Pick<AuditRow, 'action' | 'before' | 'after'>) {
  * before or after, returns all fields of the other one.
  */
 export function diffFields(before: unknown, after: unknown): DiffLine[] {
-  const policies = [before, after].map((side) => withPolicy.safeParse(side).data?.policy ?? null)
-  const rules = toLines(compareRules(policies[0] ?? null, policies[1] ?? null))
+  const [was, is] = [before, after].map((side) => withPolicy.safeParse(side).data?.policy ?? null)
+  const rules = toLines(compareRules(was ?? null, is ?? null)).map((line) => ({
+    ...line,
+    // Without an endpoint, no rule applies, not even a default.
+    ...(before === null && { before: undefined }),
+    ...(after === null && { after: undefined }),
+  }))
   const [left, right] = [fields(before), fields(after)]
   const keys = [...new Set([...left.keys(), ...right.keys()])]
   return keys.flatMap((key) => {

@@ -136,7 +136,7 @@ function Restore({ row, rows, onClose }: RestoreProps) {
 
 function labelOf({ before, after, policy }: EndpointChange): string {
   if (after === null) return 'Remove endpoint'
-  if (before === null) return 'Add endpoint'
+  if (before === null) return 'Restore endpoint'
   return policy === undefined ? 'Restore mapping' : 'Restore policy'
 }
 

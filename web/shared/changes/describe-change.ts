@@ -26,8 +26,11 @@ const phrases: Readonly<Record<AuditAction, (row: AuditRow) => Phrase>> = {
     ...databases('to', after),
   ],
   'endpoint.remove': ({ target }) => ['removed', 'remove', ...noun('endpoint', target)],
-  'endpoint.change': ({ after }) => {
+  'endpoint.change': ({ target, after }) => {
     const { changes = 0, removals = 0 } = numbers(after)
+    // The target in the log is an id.
+    if (changes === 1 && target.includes('://'))
+      return ['changed', 'change', ...noun('endpoint', target)]
     const all = changes > 0 && removals === changes
     const more = all || removals === 0 ? [] : [`and removed ${formatCount(removals)} of them`]
     return [

@@ -26,7 +26,10 @@ export function groupChanges(rows: readonly AuditRow[]): ActivityEntry[] {
     const [newest] = changes
     if (newest === undefined) return bulk ? [{ row: bulk, changes }] : []
     // The console changes a single endpoint in bulk too.
-    if (changes.length === 1 && isOfOne(bulk)) return [{ row: newest, changes: [] }]
+    if (isOfOne(bulk)) {
+      if (changes.length === 1) return [{ row: newest, changes: [] }]
+      if (bulk !== undefined) return [{ row: { ...bulk, target: newest.target }, changes }]
+    }
     // People who are limited to databases do not see the row of the bulk change itself.
     const unseen = { changes: changes.length, removals: 0 }
     return [{ row: bulk ?? { ...newest, action: 'endpoint.change', after: unseen }, changes }]
