@@ -47,7 +47,7 @@ export function EndpointFigures({ range }: { range: TrafficRange }) {
   return (
     <div className={classes.slowest}>
       <Section
-        title="Slowest endpoints"
+        title={`Slowest endpoints of the last ${words}`}
         action={
           <Link to="/overview" search={range === '24h' ? { range } : {}} replace>
             Hide

@@ -77,9 +77,9 @@ export function OverviewPage(props: {
                 <ul className={classes.list}>
                   {rows.map((row) => (
                     <li key={row.seq}>
-                      <p className={classes.what}>
+                      <Link to="/activity" search={{ open: `${row.seq}` }} className={classes.what}>
                         <Change row={row} />
-                      </p>
+                      </Link>
                       <RelativeTime time={row.at} tabIndex={0} />
                     </li>
                   ))}

@@ -23,6 +23,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
   const rejected = shareOf('rejected')
   const failed = shareOf('failed')
   const others = SEVERITY.filter((state) => state !== 'listening' && endpoints[state])
+  const step = range === '1h' ? 'minute' : '10 min'
   const chart = { at: marked, onMove: setAt }
   const peakOf = (line: Figures) => {
     const known = line.filter((figure) => figure !== null)
@@ -61,7 +62,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.rate(rate)}
           unit="per second"
-          detail={`Peak ${format.rate(peakOf([...figures.rate, rateNow]))}`}
+          detail={`Busiest ${step}: ${format.rate(peakOf([...figures.rate, rateNow]))}/s`}
           label="Requests per second"
           lines={[figures.rate]}
           scale={1}
@@ -74,9 +75,9 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           unit="of requests"
           detail={
             <>
-              <span className={classes.key} data-line="0">
+              <Link to="/endpoints/requests" className={classes.key} data-line="0">
                 {format.share(rejected)} rejected
-              </span>
+              </Link>
               <span className={classes.key} data-line="1">
                 {format.share(failed)} failed
               </span>
@@ -90,12 +91,12 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
         />
         <Tile
           title="Latency"
-          moment={moment}
+          moment={marked === undefined ? `last ${step}` : moment}
           figure={format.seconds(latency)}
           unit="p95"
           detail={
             <>
-              Peak {format.seconds(peakOf(figures.latency))}
+              Slowest {step}: {format.seconds(peakOf(figures.latency))}
               <Link
                 to="/overview"
                 search={{ ...(range === '24h' && { range }), by: 'endpoint' }}
