@@ -194,7 +194,7 @@ test('Rejected requests and a missing database show in the row, which creates th
   }
   await gatehouse.signIn(page, consolePath)
   const row = rowOf(page, address)
-  await expect(row).toContainText('100 % rejected in the last minute')
+  await expect(row).toContainText('100% rejected in the last minute')
   await expect(page.getByRole('columnheader', { name: 'Requests/s' })).toContainText(
     /scale 0–[0-9,]+\/s/,
   )

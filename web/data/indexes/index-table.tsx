@@ -70,7 +70,7 @@ function State({ index: { state, progress, name } }: { index: DocumentIndex }) {
   const percent = Math.floor((progress ?? 0) * 100)
   return (
     <span className={classes.building}>
-      <StateBadge state="opening" label="Building…" detail={`${percent} %`} />
+      <StateBadge state="opening" label="Building…" detail={`${percent}%`} />
       <progress aria-label={`Progress of ${name}`} max={100} value={percent} />
     </span>
   )

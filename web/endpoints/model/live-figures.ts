@@ -105,7 +105,7 @@ const HIGH_SHARE = 5
 
 /**
  * Returns the share of the rejected or of the failed requests in the last minute, the larger one:
- * "12 % rejected". Undefined if there are none.
+ * "12% rejected". Undefined if there are none.
  */
 export function errorShare({ requests, rejected, failed }: LastMinute) {
   const [count, word] = failed >= rejected ? [failed, 'failed'] : [rejected, 'rejected']
@@ -113,7 +113,7 @@ export function errorShare({ requests, rejected, failed }: LastMinute) {
   const percent = (count / requests) * 100
   // 100 means all, and 0 none.
   const rounded = percent === 100 ? 100 : Math.min(99, Math.max(1, Math.round(percent)))
-  return { text: `${rounded} % ${word}`, high: percent > HIGH_SHARE }
+  return { text: `${rounded}% ${word}`, high: percent > HIGH_SHARE }
 }
 
 /** Adds two series aligned at their latest interval. Intervals without data in both stay null. */

@@ -1,6 +1,6 @@
 import { memo } from 'react'
 
-const WIDTH = 96
+const WIDTH = 72
 const HEIGHT = 20
 
 /** Returns the maximum of a scale for rates up to `highest`: 1, 2, 5, 10, 20 and so on. */
