@@ -116,7 +116,7 @@ function Renewal({ certificate }: { certificate: CertificateRecord }) {
     ),
     renewal !== undefined && next === undefined && (
       <>
-        Renewed <TimeLeft until={renewal} over="now" tabIndex={0} />
+        Renews <TimeLeft until={renewal} over="now" tabIndex={0} />
       </>
     ),
     kind === 'upload' && 'Replace it by hand',

@@ -70,8 +70,8 @@ function describeClients({ allow, deny = [] }: Policy): string {
 }
 
 function describeAnonymous(anonymous: Policy['anonymous'] = 'none'): string {
-  if (anonymous === 'none') return 'Every request for documents needs a token.'
-  const { read } = anonymous
+  const read = anonymous === 'none' ? [] : anonymous.read
+  if (read !== true && read.length === 0) return 'Every request for documents needs a token.'
   const what = read === true ? 'all collections' : formatNames(read)
   return `Everyone can read ${what} without a token.`
 }

@@ -37,7 +37,7 @@ export function PolicyFields({ form, section, address, mapping, policy }: Policy
       <>
         <div className={classes.pair}>
           <NativeSelect
-            label="Removed"
+            label="Removal"
             data-autofocus
             data={removals}
             description={describeRemoval(policy.closesAt)}

@@ -27,7 +27,7 @@ type Describe = { readonly [Field in Rule]-?: readonly [string, (policy: Policy)
 const rules: Describe = {
   enabled: ['Endpoint', ({ enabled }) => (enabled === false ? 'off' : 'on')],
   closesAt: [
-    'Removed',
+    'Removal',
     ({ closesAt }) => (closesAt === undefined ? 'never' : exactTime(Date.parse(closesAt))),
   ],
   note: ['Note', ({ note }) => note || 'none'],

@@ -26,7 +26,12 @@ export function WebhookTable({ webhooks }: { webhooks: readonly WebhookRecord[] 
     },
     { head: 'State', width: 224, cell: (each) => <State webhook={each} /> },
     { head: 'Progress', width: 232, cell: ({ behind }) => <Behind behind={behind} /> },
-    { head: 'Last response', width: 184, cell: (each) => <LastResponse webhook={each} /> },
+    {
+      head: 'Last response',
+      width: 184,
+      wideOnly: true,
+      cell: (each) => <LastResponse webhook={each} />,
+    },
     { head: 'URL', cell: ({ url }) => <span className={`mono ${classes.url}`}>{url}</span> },
   ]
   return (

@@ -132,7 +132,7 @@ export const ENDPOINT_VIEWS: readonly View[] = [
   },
   section('general', {
     async steps(page) {
-      await page.getByLabel('Removed').selectOption('At a time…')
+      await page.getByLabel('Removal').selectOption('At a time…')
       await save(page)
     },
     shows: (page) => page.getByText('Choose a time in the future.'),

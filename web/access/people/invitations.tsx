@@ -10,7 +10,7 @@ import { Section } from '../../ui/layout/section.tsx'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
 import { RelativeTime, TimeLeft } from '../../ui/text/relative-time.tsx'
-import { invitationsQuery } from '../queries.ts'
+import { invitationsQuery, providersQuery } from '../queries.ts'
 import { ScopeNames } from '../scope/scope-names.tsx'
 import { useAccessLocation } from '../use-access-location.ts'
 
@@ -18,10 +18,13 @@ import { useAccessLocation } from '../use-access-location.ts'
 export function Invitations() {
   const { data = [] } = useQuery(invitationsQuery)
   const { search, open } = useAccessLocation()
+  const { data: providers = [] } = useQuery(providersQuery)
+  const labelOf = (provider: string) =>
+    providers.find(({ name }) => name === provider)?.label ?? provider
   const deleted = data.find(({ id }) => id === search.uninvite)
   if (data.length === 0) return null
   const columns: readonly Column<Invitation>[] = [
-    { head: 'Signs in with', cell: ({ provider }) => <span className="mono">{provider}</span> },
+    { head: 'Signs in with', cell: ({ provider }) => labelOf(provider) },
     { head: 'Role', width: 96, cell: ({ role }) => roleLabels[role] },
     {
       head: 'Databases',
@@ -50,7 +53,7 @@ export function Invitations() {
       actions: true,
       cell: ({ id, provider }) => (
         <IconButton
-          aria-label={`Delete the invitation for ${provider}`}
+          aria-label={`Delete the invitation for ${labelOf(provider)}`}
           data-tip="Delete"
           onClick={() => open({ uninvite: id })}
         >

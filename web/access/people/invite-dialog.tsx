@@ -19,6 +19,7 @@ import { invitationsQuery, providersQuery } from '../queries.ts'
 import { roleDescriptions, tokenRoles } from '../roles.ts'
 import { type ScopeDraft, toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 import { ScopeFields } from '../scope/scope-fields.tsx'
+import { ScopeNames } from '../scope/scope-names.tsx'
 import { useAccessLocation } from '../use-access-location.ts'
 
 interface InviteDraft extends ScopeDraft {
@@ -58,7 +59,14 @@ export function InviteDialog() {
       <SecretDialog title="Invitation created" what="link" secret={url} onDone={close}>
         <p>
           Send this link to your colleague. It will not be shown again. The first person who signs
-          in with it becomes {roleLabels[invitation.role].toLowerCase()}.
+          in with it becomes {roleLabels[invitation.role].toLowerCase()}
+          {invitation.databases !== null && (
+            <>
+              {' '}
+              of <ScopeNames names={invitation.databases} />
+            </>
+          )}
+          .
         </p>
       </SecretDialog>
     )

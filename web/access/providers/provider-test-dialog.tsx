@@ -55,7 +55,9 @@ export function ProviderTestDialog(props: {
               <Button variant="default" onClick={onAgain}>
                 Test again
               </Button>
-              <Button onClick={close}>Done</Button>
+              <Button onClick={close}>
+                {test.state === 'waiting' || test.state === 'started' ? 'Close' : 'Done'}
+              </Button>
             </div>
           </div>
         )}
