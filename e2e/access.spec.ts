@@ -314,6 +314,9 @@ freshTest(
     await expect(page.getByRole('row').filter({ hasText: 'oidc:' })).toHaveCount(0)
     await page.getByRole('button', { name: 'Invite person' }).click()
     const invite = page.getByRole('dialog', { name: 'Invite a person' })
+    const note = invite.getByRole('textbox', { name: 'For', exact: true })
+    await expect(note).toBeFocused()
+    await note.fill('Ada from support')
     await invite.getByText('Editor', { exact: true }).click()
     await invite.getByLabel('Only these').check()
     await invite.getByRole('checkbox', { name: 'blog' }).check()
@@ -322,7 +325,7 @@ freshTest(
     const url = (await created.locator('code').first().textContent()) ?? ''
     await created.getByRole('button', { name: 'Close without copying' }).click()
     const invitations = page.getByRole('table', { name: 'Invitations' })
-    await expect(invitations).toContainText('blog')
+    await expect(invitations).toContainText(/Ada from support.*blog/)
 
     const context = await browser.newContext()
     const browserErrors = await watchBrowserErrors(context)

@@ -73,19 +73,19 @@ export function createInvitations({ store, record, now }: InvitationsDeps) {
             `There are ${INVITATIONS} open invitations, the maximum. Delete one first.`,
           )
         }
-        const { provider, role } = input
+        const { provider, role, note = null } = input
         await trx
           .insertInto('invitations')
           .values({
             ...{ id, hash: hashSecret(token), provider, role },
             databases: databases && JSON.stringify(databases),
-            ...{ creator_id: creator, created_at, expires_at, used_at: null },
+            ...{ creator_id: creator, created_at, expires_at, used_at: null, note },
           })
           .execute()
         await record(trx, {
           ...{ actor, action: 'invitation.create', target: id, outcome: 'done' },
           before: null,
-          after: { provider, role, databases, expires: toIsoTime(expires_at) },
+          after: { provider, role, databases, expires: toIsoTime(expires_at), note },
         })
         const times = { created: toIsoTime(created_at), expires: toIsoTime(expires_at) }
         const invitation = {
@@ -95,6 +95,7 @@ export function createInvitations({ store, record, now }: InvitationsDeps) {
           databases: databases && [...databases],
           creator: actor.name,
           ...times,
+          note,
         }
         return { token, invitation }
       })
@@ -121,10 +122,15 @@ export function createInvitations({ store, record, now }: InvitationsDeps) {
           .returningAll()
           .executeTakeFirst()
         if (row === undefined) throw new Failure('not-found', 'There is no such invitation.')
-        const { provider, role, databases } = row
+        const { provider, role, databases, note } = row
         await record(trx, {
           ...{ actor, action: 'invitation.delete', target: id, outcome: 'done' },
-          before: { provider, role, databases: parseScope('invitations.databases', databases) },
+          before: {
+            provider,
+            role,
+            databases: parseScope('invitations.databases', databases),
+            note,
+          },
           after: null,
         })
       }),
@@ -159,8 +165,8 @@ const selectFrom = (db: Pick<Store['db'], 'selectFrom'>) =>
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectFrom>['executeTakeFirstOrThrow']>>
 
-const toView = ({ id, provider, role, databases, creator, ...row }: Row): Invitation => ({
-  ...{ id, provider, creator },
+const toView = ({ id, provider, role, databases, creator, note, ...row }: Row): Invitation => ({
+  ...{ id, provider, creator, note },
   role: parseColumn(roleSchema, 'invitations.role', role),
   databases: parseScope('invitations.databases', databases),
   created: toIsoTime(row.created_at),

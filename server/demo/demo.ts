@@ -77,7 +77,9 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   })
   for (const person of Object.keys(PEOPLE)) await signIn(console, person)
   await assignRoles(call)
-  await call(`${API}/invitation`, { provider: 'oauth2', role: 'editor', databases: ['blog'] })
+  await call(`${API}/invitation`, {
+    ...{ provider: 'oauth2', role: 'editor', databases: ['blog'], note: 'Nora, new in marketing' },
+  })
   await addWebhooks(call, receiver)
   const tokens = await createTokens(call)
   const busy = targets.slice(0, BUSY_ENDPOINTS).map(({ url }) => url.replace('http:', 'tcp:'))

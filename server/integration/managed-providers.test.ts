@@ -226,15 +226,18 @@ forEachEngine((engine) => {
     it('gives the first person who signs in with it a role and databases, once', async () => {
       const { send, add, page, signIn, callback, people, tokenOf, remote, store } = await open()
       await add()
-      const { status, json } = await send('POST', 'invitation', invite)
+      const { status, json } = await send('POST', 'invitation', { ...invite, note: 'Nora' })
       expect(status).toBe(201)
+      expect(json.invitation).toMatchObject({ note: 'Nora' })
       const token = tokenOf(json.url)
       expect((await send('GET', 'invitation')).json).toEqual([json.invitation])
       const rows = await store.db.selectFrom('invitations').selectAll().execute()
       expect(JSON.stringify(rows)).not.toContain(token)
       const opened = await page(token)
       expect(opened.status).toBe(200)
-      expect(await opened.text()).toContain('Sign in with Example')
+      const text = await opened.text()
+      expect(text).toContain('Sign in with Example')
+      expect(text).not.toContain('Nora')
 
       // Two people start, and only the first gets it.
       const [first, second] = [

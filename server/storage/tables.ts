@@ -310,6 +310,8 @@ export interface InvitationsTable {
   expires_at: number
   /** When it was accepted. */
   used_at: number | null
+  /** Whom it is for; null if unknown. */
+  note: string | null
 }
 
 export interface TokensTable {

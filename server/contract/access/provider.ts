@@ -211,6 +211,7 @@ export const invitationInput = exact({
     scopeInput.check(z.describe('databases that the role is limited to; null or omitted for all')),
   ),
   expires: z.optional(isoTime.check(z.describe('at most in 30 days; by default in 7 days'))),
+  note: z.optional(line(200).check(z.describe('whom it is for; people who open it do not see it'))),
 })
 
 export type InvitationInput = z.infer<typeof invitationInput>
@@ -224,6 +225,7 @@ export const invitation = z.object({
   creator: z.string().check(z.describe('the username of the admin')),
   created: z.string(),
   expires: z.string(),
+  note: z.nullable(z.string()),
 })
 
 export type Invitation = z.infer<typeof invitation>

@@ -31,6 +31,7 @@ import { webhooks } from './0028-webhooks.ts'
 import { auditTokens } from './0029-audit-tokens.ts'
 import { managedProviders } from './0030-managed-providers.ts'
 import { trafficMinutes } from './0031-traffic-minutes.ts'
+import { invitationNotes } from './0032-invitation-notes.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -69,5 +70,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0029-audit-tokens': auditTokens(engine),
     '0030-managed-providers': managedProviders(engine),
     '0031-traffic-minutes': trafficMinutes(engine),
+    '0032-invitation-notes': invitationNotes(),
   }
 }

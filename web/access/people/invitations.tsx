@@ -24,7 +24,8 @@ export function Invitations() {
   const deleted = data.find(({ id }) => id === search.uninvite)
   if (data.length === 0) return null
   const columns: readonly Column<Invitation>[] = [
-    { head: 'Signs in with', cell: ({ provider }) => labelOf(provider) },
+    { head: 'For', cell: ({ note }) => note ?? <span className="dim">–</span> },
+    { head: 'Signs in with', width: 160, cell: ({ provider }) => labelOf(provider) },
     { head: 'Role', width: 96, cell: ({ role }) => roleLabels[role] },
     {
       head: 'Databases',
@@ -51,9 +52,9 @@ export function Invitations() {
       head: 'Delete',
       width: 48,
       actions: true,
-      cell: ({ id, provider }) => (
+      cell: ({ id, provider, note }) => (
         <IconButton
-          aria-label={`Delete the invitation for ${labelOf(provider)}`}
+          aria-label={`Delete the invitation for ${note ?? labelOf(provider)}`}
           data-tip="Delete"
           onClick={() => open({ uninvite: id })}
         >

@@ -1,4 +1,4 @@
-import { NativeSelect } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useBlocker } from '@tanstack/react-router'
 import * as z from 'zod/mini'
@@ -28,6 +28,7 @@ interface InviteDraft extends ScopeDraft {
   readonly role: InvitationInput['role']
   /** Days. */
   readonly lifetime: string
+  readonly note: string
 }
 
 const lifetimes = [
@@ -98,18 +99,22 @@ function InviteForm(props: {
   const { providers, invite, onCancel } = props
   const form = useDraftForm<InviteDraft>({
     draft: 'invitation',
-    initialValues: { provider: '', role: 'viewer', ...toScopeDraft(null), lifetime: '7' },
+    initialValues: { provider: '', role: 'viewer', ...toScopeDraft(null), lifetime: '7', note: '' },
     schema,
     groups: [['reach', 'databases']],
   })
   const { values: draft, setValues } = form
-  const toInput = ({ provider, role, lifetime }: InviteDraft): InvitationInput => ({
+  const toInput = ({ provider, role, lifetime, note }: InviteDraft): InvitationInput => ({
     provider: provider || (providers[0]?.name ?? ''),
     role,
     databases: toDatabases(draft),
     expires: new Date(Date.now() + Number(lifetime) * 86_400_000).toISOString(),
+    ...(note.trim() !== '' && { note: note.trim() }),
   })
-  const fields = { provider: 'provider', role: 'role', databases: 'databases', expires: 'lifetime' }
+  const fields = {
+    ...{ provider: 'provider', role: 'role', databases: 'databases' },
+    ...{ expires: 'lifetime', note: 'note' },
+  }
   return (
     <FormFrame
       form={form}
@@ -130,11 +135,18 @@ function InviteForm(props: {
       }
       onCancel={onCancel}
     >
-      <NativeSelect
-        label="Signs in with"
+      <TextInput
+        label="For"
+        description="So that you know the invitation in the list. They don’t see it."
+        placeholder="Grace, new in support"
+        maxLength={200}
         // The providers may load after the dialog has opened.
         autoFocus
         data-autofocus
+        {...form.getInputProps('note')}
+      />
+      <NativeSelect
+        label="Signs in with"
         data={providers.map(({ name, label }) => ({ value: name, label: `${label} (${name})` }))}
         {...form.getInputProps('provider')}
       />

@@ -57,6 +57,10 @@ test.each<[string, Partial<AuditRow>]>([
   ['Ada created token ci', { ...ada, action: 'token.create', target: 'github:1/ci' }],
   ['Operator revoked token ci of github:1', { action: 'token.revoke', target: 'github:1/ci' }],
   [
+    'Operator invited Nora as editor for blog',
+    { action: 'invitation.create', after: { role: 'editor', databases: ['blog'], note: 'Nora' } },
+  ],
+  [
     'Someone tried to sign in 30 more times',
     {
       actor: 'anonymous',

@@ -152,8 +152,15 @@ const phrases: Readonly<Record<AuditAction, (row: AuditRow) => Phrase>> = {
   'provider.change': ({ target }) => ['changed', 'change', ...noun('provider', target)],
   'provider.remove': ({ target }) => ['removed', 'remove', ...noun('provider', target)],
   'provider.test': ({ target }) => ['tested', 'test', ...noun('provider', target)],
-  'invitation.create': ({ after }) => ['invited', 'invite', 'somebody', ...access(after)],
-  'invitation.delete': ({ before }) => ['deleted', 'delete', 'an invitation', ...access(before)],
+  'invitation.create': ({ after }) => {
+    const note = text(after, 'note')
+    return ['invited', 'invite', note === undefined ? 'somebody' : { who: note }, ...access(after)]
+  },
+  'invitation.delete': ({ before }) => {
+    const note = text(before, 'note')
+    const what = note === undefined ? ['an invitation'] : ['the invitation for', { who: note }]
+    return ['deleted', 'delete', ...what, ...access(before)]
+  },
   'invitation.accept': ({ after }) => ['accepted', 'accept', 'an invitation', ...access(after)],
   'token.create': (row) => ['created', 'create', ...token(row)],
   'token.revoke': (row) => ['revoked', 'revoke', ...token(row)],

@@ -1,0 +1,9 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Adds whom an invitation is for. */
+export const invitationNotes = (): Migration => ({
+  async up(db: Kysely<unknown>): Promise<void> {
+    await sql`alter table invitations add column note text`.execute(db)
+  },
+})
