@@ -10,7 +10,7 @@ export const PAGES = [CONSOLE, SIGN_IN]
 /** Code that pages of several nouns share, without the form library and Mantine. */
 const SHARED = /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))/
 
-/** What only dialogs and panels need: the form library, and what few of them have. */
+/** Code of dialogs and panels: the form library, and rarely used fields. */
 const FORMS =
   /\/web\/(?:shared\/(?:forms\/use-draft-form|secret-dialog)|ui\/form\/form-frame)|\/@mantine\/(?:form|core\/esm\/components\/Textarea)\//
 const FIELDS =

@@ -113,6 +113,22 @@ test('The panel leaves the table usable and closes by going back', async ({ page
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 })
 
+test('Only requests that the policy permits are suggested', async ({ page, gatehouse }) => {
+  const { address } = await added(gatehouse, 'shop')
+  await gatehouse.post('/_db/shop/customers', { name: 'Ada' })
+  await gatehouse.post('/_db/shop/orders', { title: 'Ordered' })
+  await gatehouse.put(`/_db/_system/_api/policy?${new URLSearchParams({ endpoint: address })}`, {
+    readOnly: true,
+    anonymous: { read: ['orders'] },
+  })
+  await gatehouse.signIn(page, panelPath(address, 'connect'))
+  const tried = page.getByRole('region', { name: 'Try it' })
+  await expect(tried).toContainText('Read the collection orders, without a token')
+  await expect(tried).toContainText('read-only, so inserts are rejected')
+  await expect(tried).not.toContainText('Authorization')
+  await expect(tried).not.toContainText('Insert')
+})
+
 if (hasCurl) {
   test('The suggested commands work in a shell', async ({ page, gatehouse, context }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -40,7 +40,7 @@ const sums = {
   failed: lastMinute.shape.failed,
   durations: z
     .array(z.int())
-    .check(z.describe('requests in each bucket of bounds, and above the last one')),
+    .check(z.describe('answered requests in each bucket of bounds, and above the last one')),
 }
 
 const trafficStep = z.object({

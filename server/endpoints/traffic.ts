@@ -83,7 +83,7 @@ export class Traffic {
     this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
     this.#sampledRequests = this.requests
     // Thousands of listeners may be idle.
-    const counted = this.#counted
+    const counted = this.counted
     if (counted.requests === 0) return
     this.#minute.push(counted)
     if (this.#minute.length > MINUTE) this.#minute.shift()
@@ -91,7 +91,7 @@ export class Traffic {
 
   /** The requests of the last minute, including those of the current sampling period. */
   get lastMinute(): LastMinute {
-    const { requests, rejected, failed } = this.#counted
+    const { requests, rejected, failed } = this.counted
     const oldest = this.#minute.length === MINUTE ? this.#minute[0] : undefined
     const before = oldest ?? { requests: 0, rejected: 0, failed: 0 }
     return {
@@ -107,15 +107,15 @@ export class Traffic {
    */
   takeCounts(): number[] | undefined {
     const taken = this.#taken
-    const { requests, rejected, failed } = this.#counted
+    const { requests, rejected, failed } = this.counted
     if (requests === (taken[0] ?? 0)) return undefined
     const counts = [requests, rejected, failed, ...this.durations.buckets]
     this.#taken = counts
     return counts.map((count, at) => count - (taken[at] ?? 0))
   }
 
-  /** A refused connection counts as a rejected request. */
-  get #counted(): LastMinute {
+  /** All requests. A refused connection counts as a rejected request. */
+  get counted(): LastMinute {
     const refused = this.refused.allow + this.refused.maxConnections
     const requests = this.requests + refused
     let rejected = this.rejected + refused

@@ -292,7 +292,7 @@ forEachEngine((engine) => {
         system,
       )
       const create = async (headers = {}) =>
-        (await send('POST', 'invitation', invite, headers)).json
+        (await send('POST', 'invitation', { ...invite, note: 'Nora' }, headers)).json
       const [byAdmin, deleted, expired] = [
         await create({ Authorization: `Bearer ${bearer}` }),
         await create(),
@@ -300,6 +300,9 @@ forEachEngine((engine) => {
       ]
       await access.changeRole(id, { role: 'viewer' }, system)
       expect((await send('DELETE', `invitation/${deleted.invitation.id}`)).status).toBe(200)
+      expect((await send('GET', 'audit?limit=1')).json.rows).toMatchObject([
+        { action: 'invitation.delete', before: { note: 'Nora' } },
+      ])
       await store.db
         .updateTable('invitations')
         .set({ expires_at: 1_700_000_000_000 })

@@ -177,6 +177,17 @@ describe.each(['sqlite', 'postgres'])('%s', (engine) => {
     expect(await found('editor')).toEqual(['webhook-paused hook'])
     expect(await found('operator')).toEqual(['database-missing gone'])
 
+    await app.store.db
+      .updateTable('webhooks')
+      .set({
+        ...{ paused: 0, reason: null, failing_since: Date.now() },
+        last_response: JSON.stringify({ status: 503, at: expires, error: 'The response was 503.' }),
+      })
+      .execute()
+    expect((await get('/_api/attention')).json).toContainEqual(
+      expect.objectContaining({ kind: 'webhook-failing', detail: 'The response was 503.' }),
+    )
+
     const all = (await get('/_api/traffic')).json
     expect(all).toMatchObject({ endpoints: { failed: 1 }, stepSeconds: 60 })
     const { json } = await get('/_api/traffic?range=24h', 'viewer')

@@ -27,7 +27,7 @@ test('the policy of a removed endpoint and a retention are put in words', () => 
     { key: 'Note', before: 'Catalogue', after: undefined },
     { key: 'Documents', before: 'read-only', after: undefined },
   ])
-  expect(diffFields(null, { retain: 604_800_000 })).toMatchObject([{ after: '7 d' }])
+  expect(diffFields(null, { retain: 604_800_000 })).toMatchObject([{ after: '7d' }])
 })
 
 test('an empty state has no lines, and a value without keys has one', () => {

@@ -4,12 +4,13 @@ import * as z from 'zod/mini'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { isRestorable, POLICY_CHANGES } from '../../server/contract/audit-action.ts'
 import { policy as policySchema } from '../../server/contract/endpoints/policy.ts'
+import { printRetain } from '../../server/contract/feed.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { compareRules, type RuleChange } from '../policy/rule-changes.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { IconArrowRight } from '../ui/icon/icons.tsx'
 import { formatCount } from '../ui/text/format-number.ts'
-import { exactTime, formatTimeLeft } from '../ui/text/relative-time.tsx'
+import { exactTime } from '../ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
 
 /** Details of an audit row: what it changed in words, the caller, the hash, and its JSON. */
@@ -163,8 +164,7 @@ function show(value: unknown, key = ''): string {
   if (key === 'refused') return String(value).replaceAll('-', ' ')
   if (value === null || value === '') return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (key === 'retain' && typeof value === 'number')
-    return formatTimeLeft(value).slice('in '.length)
+  if (key === 'retain' && typeof value === 'number') return printRetain(value)
   if (typeof value === 'number') return formatCount(value)
   const isList = Array.isArray(value) && value.every((each) => typeof each !== 'object')
   if (isList && value.length === 0) return 'none'

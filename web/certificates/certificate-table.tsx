@@ -238,6 +238,13 @@ function UseOnEndpoint({ certificate: { name, endpoints } }: { certificate: Cert
           {endpoint}
         </Menu.Item>
       ))}
+      {others.length > MAX_LISTED && (
+        <Menu.Item
+          renderRoot={(props) => <Link to="/endpoints" search={{ q: 'ssl:' }} {...props} />}
+        >
+          Show all {others.length}
+        </Menu.Item>
+      )}
       <Menu.Item renderRoot={(props) => <Link to="/endpoints/new" {...props} />}>
         Add an endpoint
       </Menu.Item>

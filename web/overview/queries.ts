@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { TrafficRange } from '../../server/contract/overview.ts'
 import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
+import { fillPage } from '../shared/changes/fill-page.ts'
 import { groupChanges } from '../shared/changes/group-changes.ts'
 
 /** Polling interval of the traffic, ms. */
@@ -40,16 +41,20 @@ export const attentionQuery = queryOptions({
 /** Number of changes that the page shows. */
 const CHANGES = 10
 
-/** Number of rows that are read, because sessions are left out and bulk changes are one. */
+/** Number of rows that a request reads, because sessions are left out. */
 const ROWS = 40
 
 /** The last changes, without sign-ins and sign-outs. */
 export const changesQuery = queryOptions({
   queryKey: ['audit', 'overview'],
   queryFn: ({ signal }) =>
-    readJson(api._api.audit.$get({ query: { limit: `${ROWS}` } }, { init: { signal } })),
+    fillPage(CHANGES, undefined, async (before) => {
+      const query = { limit: `${ROWS}`, ...(before !== undefined && { before: `${before}` }) }
+      const { rows, next } = await readJson(api._api.audit.$get({ query }, { init: { signal } }))
+      return { rows: rows.filter(({ action }) => !action.startsWith('session.')), next }
+    }),
   select: ({ rows }) =>
-    groupChanges(rows.filter(({ action }) => !action.startsWith('session.')))
+    groupChanges(rows)
       .slice(0, CHANGES)
       .map(({ row }) => row),
   staleTime: 0,

@@ -62,7 +62,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.rate(rate)}
           unit="per second"
-          detail={`Busiest ${step}: ${format.rate(peakOf([...figures.rate, rateNow]))}/s`}
+          detail={`Busiest ${step}: ${format.rate(peakOf(range === '1h' ? [...figures.rate, rateNow] : figures.rate))}/s`}
           label="Requests per second"
           lines={[figures.rate]}
           scale={1}

@@ -44,7 +44,10 @@ export interface TokenRow {
   readonly token: string
 }
 
-/** A change of a policy: a client to block, to allow too or to allow alone, or a certificate to add. */
+/**
+ * A change of a policy: a client to block, to allow too or to allow alone, or a certificate to add
+ * to the chosen ones. Without a chosen one, it replaces the default certificate.
+ */
 export interface PolicyChange {
   readonly deny?: string
   readonly allow?: string

@@ -14,10 +14,10 @@ describe('finding', () => {
     // Part of an address.
     ['8530', ['tcp://127.0.0.1:8530', 'tcp://127.0.0.1:18530']],
     // Exact matches first, then prefixes, then starts of words, then other substrings.
-    ['end', ['Endpoints', 'Add endpoint', 'backend']],
+    ['end', ['Endpoints', 'Add endpoint', 'Webhook endpoints', 'backend']],
     ['blog', ['blog', 'blog-archive', 'weblog']],
     // Letters in order, with gaps.
-    ['edpt', ['Endpoints', 'Add endpoint']],
+    ['edpt', ['Endpoints', 'Add endpoint', 'Webhook endpoints']],
     // The letters are not those of one word.
     ['vera', []],
     // All words, in any order and case.
@@ -33,6 +33,7 @@ describe('finding', () => {
       'ssl://10.0.0.4:443',
       'Add endpoint',
       ['Endpoints', 'listeners ports'],
+      'Webhook endpoints',
       ['Rejected requests', 'live requests and rejections'],
       'weblog',
       'blog-archive',

@@ -18,7 +18,7 @@ const BEFORE_WORD = /[\s/:._\-[]/
 
 /**
  * Returns how well all words match, higher is better; 0 if a word does not match. Substrings score
- * highest at the start of a word. Letters in order with gaps score lowest.
+ * highest at the start of a word. Letters of one word in order with gaps score lowest.
  */
 export function rank({ text, also }: Searchable, words: readonly string[]): number {
   let sum = 0
@@ -35,12 +35,11 @@ function scoreWord(text: string, word: string): number {
   const at = text.indexOf(word)
   if (at === 0) return text.length === word.length ? 10 : 8
   if (at > 0) return BEFORE_WORD.test(text.charAt(at - 1)) ? 6 : 4
-  return word.length > 2 && inOrder(text, word) ? 1 : 0
+  return word.length > 2 && text.split(' ').some((part) => inOrder(part, word)) ? 1 : 0
 }
 
 /**
- * Returns whether a word of a text contains the letters of a searched word in order, within twice
- * the latter's length.
+ * Returns whether a text contains the letters of a word in order, within twice the word's length.
  */
 function inOrder(text: string, word: string): boolean {
   let at = text.indexOf(word.charAt(0))
@@ -50,7 +49,7 @@ function inOrder(text: string, word: string): boolean {
     at = text.indexOf(word.charAt(i), at + 1)
     if (at === -1) return false
   }
-  return at - first < word.length * 2 && !text.slice(first, at).includes(' ')
+  return at - first < word.length * 2
 }
 
 /** Returns the words of a query in lower case. */

@@ -211,7 +211,9 @@ export const invitationInput = exact({
     scopeInput.check(z.describe('databases that the role is limited to; null or omitted for all')),
   ),
   expires: z.optional(isoTime.check(z.describe('at most in 30 days; by default in 7 days'))),
-  note: z.optional(line(200).check(z.describe('whom it is for; people who open it do not see it'))),
+  note: z.optional(
+    line(200).check(z.describe('whom it is for; in the list and the audit log, not on its page')),
+  ),
 })
 
 export type InvitationInput = z.infer<typeof invitationInput>

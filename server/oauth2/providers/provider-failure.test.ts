@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from './provider-failure.ts'
+import { createRedactor, providerFailure } from './provider-failure.ts'
+
+test('a failed connection is named by its system code or by its cause', () => {
+  const provider = { name: 'corp', label: 'Corp', form: 'exact' } as const
+  const url = 'https://corp.example/token'
+  const message = (cause: unknown) =>
+    providerFailure(provider, new TypeError('fetch failed', { cause }), { url }, 'x').message
+  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+  expect(message(refused)).toContain('fetch failed (ECONNREFUSED).')
+  expect(message(new Error('bad port'))).toContain('fetch failed (bad port).')
+  expect(message(undefined)).toContain('fetch failed.')
+})
 
 test('a secret is redacted in each spelling in which it was sent', () => {
   const hide = createRedactor(['a secret+"1"'])

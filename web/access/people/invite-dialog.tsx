@@ -60,11 +60,11 @@ export function InviteDialog() {
       <SecretDialog title="Invitation created" what="link" secret={url} onDone={close}>
         <p>
           Send this link to your colleague. It will not be shown again. The first person who signs
-          in with it becomes {roleLabels[invitation.role].toLowerCase()}
+          in with it gets the role {roleLabels[invitation.role].toLowerCase()}
           {invitation.databases !== null && (
             <>
               {' '}
-              of <ScopeNames names={invitation.databases} />
+              for <ScopeNames names={invitation.databases} />
             </>
           )}
           .
@@ -137,7 +137,7 @@ function InviteForm(props: {
     >
       <TextInput
         label="For"
-        description="So that you know the invitation in the list. They don’t see it."
+        description="Shown in the list of invitations and in Activity, not to them."
         placeholder="Grace, new in support"
         maxLength={200}
         // The providers may load after the dialog has opened.

@@ -21,6 +21,8 @@ import classes from './filter-bar.module.css'
 
 const loadForm = () => import('./condition-form.tsx')
 
+const preloadForm = () => void loadForm().catch(() => {})
+
 const ConditionForm = lazy(async () => ({ default: (await loadForm()).ConditionForm }))
 
 export interface FilterBarProps {
@@ -93,8 +95,8 @@ export function FilterBar({ collectionRef, error, actions }: FilterBarProps) {
               variant="subtle"
               leftSection={<IconPlus />}
               aria-expanded={editing !== undefined}
-              onPointerEnter={loadForm}
-              onFocus={loadForm}
+              onPointerEnter={preloadForm}
+              onFocus={preloadForm}
               onClick={() => (editing === undefined ? setEditing('new') : close())}
             >
               Add filter
@@ -117,8 +119,8 @@ export function FilterBar({ collectionRef, error, actions }: FilterBarProps) {
           }}
         />
       )}
-      <LazyBoundary>
-        {!isText && editing !== undefined && (
+      {!isText && editing !== undefined && (
+        <LazyBoundary>
           <ConditionForm
             key={typeof editing === 'object' ? formatFilter([editing]) : ''}
             collectionRef={collectionRef}
@@ -130,8 +132,8 @@ export function FilterBar({ collectionRef, error, actions }: FilterBarProps) {
             }}
             onCancel={close}
           />
-        )}
-      </LazyBoundary>
+        </LazyBoundary>
+      )}
     </div>
   )
 }

@@ -22,7 +22,7 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
   const mapping = endpoint.mapping ?? []
   const { data: existing } = useQuery(databasesQuery)
   const mayReadPolicies = useHasRole('operator')
-  const { data: policies } = useQuery({ ...policiesQuery, enabled: mayReadPolicies })
+  const { data: policies, isLoading } = useQuery({ ...policiesQuery, enabled: mayReadPolicies })
   const { readOnly = false, anonymous = 'none' } =
     policies?.find((each) => each.endpoint === address)?.policy ?? {}
   const mayStore = useHasRole('editor') && !readOnly
@@ -37,7 +37,7 @@ export function ConnectTab({ endpoint }: { endpoint: PanelEndpoint }) {
     ...collectionsQuery(database ?? ''),
     enabled: database !== undefined && database !== SYSTEM_DATABASE,
   })
-  if (!parsed.ok || existing === undefined) return null
+  if (!parsed.ok || existing === undefined || isLoading) return null
   const isPublic = (name: string) =>
     anonymous !== 'none' && (anonymous.read === true || anonymous.read.includes(name))
   const shown = collections?.find(({ name }) => isPublic(name)) ?? collections?.[0]

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 import { row } from './audit-row.testing.ts'
 import { describeChange, textOf } from './describe-change.ts'
 import { groupChanges } from './group-changes.ts'
@@ -12,8 +13,13 @@ test('a bulk change is one entry, also for people who do not see its first row',
     { row: other, changes: [] },
     { row: first, changes: [third, second] },
   ])
-  const [entry] = groupChanges([third, second])
-  expect(textOf(describeChange(entry?.row ?? other))).toBe('Operator changed 2 endpoints')
+  const sentence = (rows: AuditRow[]) => {
+    const [entry] = groupChanges(rows)
+    return textOf(describeChange(entry?.row ?? other))
+  }
+  expect(sentence([third, second, row({ seq: 0 })])).toBe('Operator changed 2 endpoints')
+  // More of its changes may follow.
+  expect(sentence([third, second])).toBe('Operator changed endpoints')
   expect(groupChanges([third])).toEqual([{ row: third, changes: [] }])
   expect(groupChanges([third, first])).toEqual([{ row: first, changes: [third] }])
   expect(groupChanges([first])).toEqual([{ row: first, changes: [] }])

@@ -10,7 +10,7 @@ export interface ActivityEntry {
 
 const isBulk = ({ action }: AuditRow) => action.startsWith('endpoint.change')
 
-/** Returns whether a bulk change, if there is a row of one, is no more than one change. */
+/** Returns whether a bulk change has one change, or none of its rows is the bulk change itself. */
 const isOfOne = (bulk: AuditRow | undefined) =>
   bulk === undefined ||
   (bulk.action === 'endpoint.change' && isSingle.safeParse(bulk.after).success)
@@ -30,8 +30,9 @@ export function groupChanges(rows: readonly AuditRow[]): ActivityEntry[] {
       if (changes.length === 1) return [{ row: newest, changes: [] }]
       if (bulk !== undefined) return [{ row: { ...bulk, target: newest.target }, changes }]
     }
-    // People who are limited to databases do not see the row of the bulk change itself.
-    const unseen = { changes: changes.length, removals: 0 }
+    // People who are limited to databases do not see the row of the bulk change itself, which is
+    // the oldest of its rows. Others may not have loaded it yet.
+    const unseen = changes.at(-1) === rows.at(-1) ? null : { changes: changes.length, removals: 0 }
     return [{ row: bulk ?? { ...newest, action: 'endpoint.change', after: unseen }, changes }]
   })
 }

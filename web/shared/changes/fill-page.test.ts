@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
-import { fillPage, MAX_REQUESTS } from './queries.ts'
+import type { AuditPage, AuditRow } from '../../../server/contract/audit.ts'
+import { fillPage, MAX_REQUESTS } from './fill-page.ts'
 
 const row = (seq: number) => ({ seq }) as AuditRow
 
