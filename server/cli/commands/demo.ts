@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -25,6 +27,7 @@ export const run: RunCommand = async (context) => {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const counts = { responses: 0, rejected: 0 }
   try {
+    await buildConsole(context.root, stopping.signal)
     await runDemo({
       async start(flags, env) {
         const parsed = parseConfig(flags, env, folder)
@@ -69,4 +72,17 @@ function showStatus(counts: DemoCounts): NodeJS.Timeout {
     )
     last = responses
   }, STATUS_INTERVAL)
+}
+
+/**
+ * Builds the console if its sources have changed, in a checkout. A package contains the console.
+ *
+ * @throws Error if the build failed, which has printed why.
+ */
+async function buildConsole(root: string, signal: AbortSignal): Promise<void> {
+  const tool = join(root, 'tools', 'build-console.js')
+  if (!existsSync(tool)) return
+  const child = spawn(process.execPath, [tool], { stdio: ['ignore', 'inherit', 'inherit'], signal })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error('The console could not be built.')
 }
