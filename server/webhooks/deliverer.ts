@@ -57,9 +57,15 @@ export function createDeliverer(deps: DelivererDeps) {
   async function run(isStopped: () => boolean): Promise<void> {
     isFollowing = (await holdsLock()) && (await webhooks.hasActive())
     if (!isFollowing) return
+    const busy = new Set(inProgress.keys())
     for (const [webhook, positions] of await webhooks.due()) {
       if (isStopped() || inProgress.size >= DELIVERIES) return
       if (inProgress.has(webhook.id)) continue
+      if (busy.has(webhook.id)) {
+        // Its delivery ended while this was read, so the position may be that of the sent message.
+        loop.wake()
+        continue
+      }
       const delivery = deliver(webhook, positions).then(
         (isDone) => {
           inProgress.delete(webhook.id)
