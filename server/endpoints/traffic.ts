@@ -83,15 +83,14 @@ export class Traffic {
     this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
     this.#sampledRequests = this.requests
     // Thousands of listeners may be idle.
-    const counted = this.counted
-    if (counted.requests === 0) return
-    this.#minute.push(counted)
+    if (this.total === 0) return
+    this.#minute.push(this.#counted)
     if (this.#minute.length > MINUTE) this.#minute.shift()
   }
 
   /** The requests of the last minute, including those of the current sampling period. */
   get lastMinute(): LastMinute {
-    const { requests, rejected, failed } = this.counted
+    const { requests, rejected, failed } = this.#counted
     const oldest = this.#minute.length === MINUTE ? this.#minute[0] : undefined
     const before = oldest ?? { requests: 0, rejected: 0, failed: 0 }
     return {
@@ -107,18 +106,25 @@ export class Traffic {
    */
   takeCounts(): number[] | undefined {
     const taken = this.#taken
-    const { requests, rejected, failed } = this.counted
-    if (requests === (taken[0] ?? 0)) return undefined
+    if (this.total === (taken[0] ?? 0)) return undefined
+    const { requests, rejected, failed } = this.#counted
     const counts = [requests, rejected, failed, ...this.durations.buckets]
     this.#taken = counts
     return counts.map((count, at) => count - (taken[at] ?? 0))
   }
 
-  /** All requests. A refused connection counts as a rejected request. */
-  get counted(): LastMinute {
-    const refused = this.refused.allow + this.refused.maxConnections
-    const requests = this.requests + refused
-    let rejected = this.rejected + refused
+  /** Number of answered requests and refused connections, each of which counts as a request. */
+  get total(): number {
+    return this.requests + this.#refusedConnections
+  }
+
+  get #refusedConnections(): number {
+    return this.refused.allow + this.refused.maxConnections
+  }
+
+  get #counted(): LastMinute {
+    const requests = this.total
+    let rejected = this.rejected + this.#refusedConnections
     let failed = 0
     for (const [status, count] of this.statuses) {
       if (REJECTED.has(status)) rejected += count

@@ -146,9 +146,7 @@ export function overviewRoutes(deps: OverviewRoutesDeps) {
 
   /** Returns the endpoints with the most requests since they were opened on this node. */
   function busiestOf(names: readonly string[], max: number): string[] {
-    const requests = new Map(
-      endpoints.listeners().map((one) => [one.name, one.traffic.counted.requests]),
-    )
+    const requests = new Map(endpoints.listeners().map((one) => [one.name, one.traffic.total]))
     return names
       .toSorted((a, b) => (requests.get(b) ?? 0) - (requests.get(a) ?? 0))
       .slice(0, max)

@@ -16,7 +16,9 @@ export const lastMinute = z.object({
   rejected: z
     .int()
     .check(
-      z.describe('with 401, 403, 421 or 429, with 404 and errorNum 1228, or refused connections'),
+      z.describe(
+        'with 401, 403, 421 or 429, or with 404 and errorNum 1228; and refused connections',
+      ),
     ),
   failed: z.int().check(z.describe('with 5xx')),
 })
