@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { isRestorable } from '../../server/contract/audit-action.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { row as auditRow } from '../shared/changes/audit-row.testing.ts'
 import { planRestore } from './restore-dialog.tsx'
 
 const address = 'tcp://127.0.0.1:8530'
@@ -10,23 +11,14 @@ const row = (
   before: string[] | null,
   after: string[] | null,
   outcome: AuditRow['outcome'] = 'done',
-): AuditRow => ({
-  seq: 7,
-  at: '2026-01-01T00:00:00Z',
-  actor: 'local:operator',
-  actorName: null,
-  by: 'session',
-  token: null,
-  address: null,
-  action,
-  target: address,
-  targetName: null,
-  outcome,
-  before: before && { databases: before },
-  after: after && { databases: after },
-  hash: '',
-  change: null,
-})
+): AuditRow =>
+  auditRow({
+    action,
+    target: address,
+    outcome,
+    before: before && { databases: before },
+    after: after && { databases: after },
+  })
 
 const at = (databases: string[] | null, policy: Policy | null = null) => ({ databases, policy })
 const time = Date.parse('2026-05-01T12:00:00Z')

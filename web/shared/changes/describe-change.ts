@@ -26,11 +26,8 @@ const phrases: Readonly<Record<AuditAction, (row: AuditRow) => Phrase>> = {
     ...databases('to', after),
   ],
   'endpoint.remove': ({ target }) => ['removed', 'remove', ...noun('endpoint', target)],
-  'endpoint.change': ({ target, after }) => {
+  'endpoint.change': ({ after }) => {
     const { changes = 0, removals = 0 } = numbers(after)
-    // The target in the log is an id.
-    if (changes === 1 && target.includes('://'))
-      return ['changed', 'change', ...noun('endpoint', target)]
     const all = changes > 0 && removals === changes
     const more = all || removals === 0 ? [] : [`and removed ${formatCount(removals)} of them`]
     return [
@@ -154,7 +151,7 @@ const phrases: Readonly<Record<AuditAction, (row: AuditRow) => Phrase>> = {
   'provider.test': ({ target }) => ['tested', 'test', ...noun('provider', target)],
   'invitation.create': ({ after }) => {
     const note = text(after, 'note')
-    return ['invited', 'invite', note === undefined ? 'somebody' : { who: note }, ...access(after)]
+    return ['invited', 'invite', note === undefined ? 'a person' : { who: note }, ...access(after)]
   },
   'invitation.delete': ({ before }) => {
     const note = text(before, 'note')

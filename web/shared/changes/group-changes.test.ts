@@ -25,7 +25,7 @@ test('a bulk change is one entry, also for people who do not see its first row',
   expect(groupChanges([first])).toEqual([{ row: first, changes: [] }])
 })
 
-test('a bulk change of one endpoint is that change, or names the endpoint', () => {
+test('a bulk change of one endpoint is the first of its changes', () => {
   const change = 'c'
   const removal = row({ seq: 2, change, action: 'endpoint.remove' })
   const bulk = row({ seq: 1, change, action: 'endpoint.change', after: { changes: 1 } })
@@ -34,8 +34,9 @@ test('a bulk change of one endpoint is that change, or names the endpoint', () =
   const ruled = { ...added, seq: 3, action: 'policy.set' as const }
   const [both] = groupChanges([ruled, added, bulk])
   expect(both?.changes).toEqual([ruled, added])
+  expect(both?.row.seq).toBe(bulk.seq)
   expect(textOf(describeChange(both?.row ?? bulk))).toBe(
-    'Operator changed endpoint tcp://127.0.0.1:8530',
+    'Operator added endpoint tcp://127.0.0.1:8530 for shop',
   )
   const undo = row({ seq: 1, change, action: 'endpoint.change-undo', after: { changes: 1 } })
   expect(groupChanges([removal, undo])).toEqual([{ row: undo, changes: [removal] }])

@@ -23,16 +23,17 @@ export function groupChanges(rows: readonly AuditRow[]): ActivityEntry[] {
   return [...groups.values()].flatMap((group): ActivityEntry[] => {
     const changes = group.filter((row) => !isBulk(row))
     const bulk = group.find(isBulk)
-    const [newest] = changes
-    if (newest === undefined) return bulk ? [{ row: bulk, changes }] : []
+    const [newest, oldest] = [changes[0], changes.at(-1)]
+    if (newest === undefined || oldest === undefined) return bulk ? [{ row: bulk, changes }] : []
     // The console changes a single endpoint in bulk too.
     if (isOfOne(bulk)) {
       if (changes.length === 1) return [{ row: newest, changes: [] }]
-      if (bulk !== undefined) return [{ row: { ...bulk, target: newest.target }, changes }]
+      // Its first change says what was done: an endpoint is added before it gets its policy.
+      if (bulk !== undefined) return [{ row: { ...oldest, seq: bulk.seq }, changes }]
     }
     // People who are limited to databases do not see the row of the bulk change itself, which is
     // the oldest of its rows. Others may not have loaded it yet.
-    const unseen = changes.at(-1) === rows.at(-1) ? null : { changes: changes.length, removals: 0 }
+    const unseen = oldest === rows.at(-1) ? null : { changes: changes.length, removals: 0 }
     return [{ row: bulk ?? { ...newest, action: 'endpoint.change', after: unseen }, changes }]
   })
 }
