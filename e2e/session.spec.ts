@@ -242,7 +242,7 @@ test('The second click of a double-click does not end the next session', async (
 /** Limits of the first view with an empty browser cache. With gzip, 181 kB of Brotli are 200 kB. */
 const MOST_SCRIPTS = 15
 const MOST_SCRIPT_BYTES = 181_000
-/** The same for the overview: 177 kB with gzip, of which the first steps are 2 kB. */
+/** Limit of the overview of an empty server, with the first steps: 177 kB with gzip. */
 const MOST_OVERVIEW_BYTES = 160_000
 /** The same for any other page, before an editor opens. */
 const MOST_PAGE_SCRIPTS = 20

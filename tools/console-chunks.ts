@@ -75,6 +75,7 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
   { name: 'fields', test: FIELDS, minShareCount: 2 },
   // The rules of policies in words, in the activity and in the panel of an endpoint.
   { name: 'rules', test: /\/web\/policy\/rule-changes/, minShareCount: 2, priority: 1 },
+  // What pages need of certificates that show no policies.
   {
     name: 'certificates',
     test: /\/(?:web\/certificates\/queries|server\/contract\/certificate)\.ts/,

@@ -78,7 +78,10 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
   for (const person of Object.keys(PEOPLE)) await signIn(console, person)
   await assignRoles(call)
   await call(`${API}/invitation`, {
-    ...{ provider: 'oauth2', role: 'editor', databases: ['blog'], note: 'Nora, new in marketing' },
+    provider: 'oauth2',
+    role: 'editor',
+    databases: ['blog'],
+    note: 'Nora, new in marketing',
   })
   await addWebhooks(call, receiver)
   const tokens = await createTokens(call)

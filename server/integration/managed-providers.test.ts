@@ -229,6 +229,8 @@ forEachEngine((engine) => {
       const { status, json } = await send('POST', 'invitation', { ...invite, note: 'Nora' })
       expect(status).toBe(201)
       expect(json.invitation).toMatchObject({ note: 'Nora' })
+      const long = { ...invite, note: 'x'.repeat(201) }
+      expect((await send('POST', 'invitation', long)).status).toBe(400)
       const token = tokenOf(json.url)
       expect((await send('GET', 'invitation')).json).toEqual([json.invitation])
       const rows = await store.db.selectFrom('invitations').selectAll().execute()

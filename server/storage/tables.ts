@@ -310,7 +310,7 @@ export interface InvitationsTable {
   expires_at: number
   /** When it was accepted. */
   used_at: number | null
-  /** Whom it is for; null if unknown. */
+  /** The invited person, as the admin describes them. */
   note: string | null
 }
 

@@ -123,8 +123,8 @@ export function diffRules(row: Pick<AuditRow, 'action' | 'before' | 'after'>) {
  * before or after, returns all fields of the other one.
  */
 export function diffFields(before: unknown, after: unknown): DiffLine[] {
-  const [was, is] = [before, after].map((side) => withPolicy.safeParse(side).data?.policy ?? null)
-  const rules = toLines(compareRules(was ?? null, is ?? null)).map((line) => ({
+  const policyOf = (side: unknown) => policyState.safeParse(side).data?.policy ?? null
+  const rules = toLines(compareRules(policyOf(before), policyOf(after))).map((line) => ({
     ...line,
     // Without an endpoint, no rule applies, not even a default.
     ...(before === null && { before: undefined }),
@@ -138,9 +138,6 @@ export function diffFields(before: unknown, after: unknown): DiffLine[] {
     return line.before === line.after ? [] : line
   })
 }
-
-/** The state of an endpoint, which has its policy. */
-const withPolicy = z.object({ policy: policySchema })
 
 const toLines = (changes: readonly RuleChange[]): DiffLine[] =>
   changes.map(({ rule, ...sides }) => ({ key: rule, ...sides }))

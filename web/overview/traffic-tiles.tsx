@@ -18,6 +18,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
   const shareOf = (of: 'rejected' | 'failed') =>
     marked === undefined ? lastMinute[of] / Math.max(1, lastMinute.requests) : figures[of][marked]
   const rateNow = lastMinute.requests / 60
+  const rates = range === '1h' ? [...figures.rate, rateNow] : figures.rate
   const rate = marked === undefined ? rateNow : figures.rate[marked]
   const latency = marked === undefined ? lastOf(figures.latency) : figures.latency[marked]
   const rejected = shareOf('rejected')
@@ -62,7 +63,7 @@ export function TrafficTiles({ traffic, range }: { traffic: Traffic; range: Traf
           moment={moment}
           figure={format.rate(rate)}
           unit="per second"
-          detail={`Busiest ${step}: ${format.rate(peakOf(range === '1h' ? [...figures.rate, rateNow] : figures.rate))}/s`}
+          detail={`Busiest ${step}: ${format.rate(peakOf(rates))}/s`}
           label="Requests per second"
           lines={[figures.rate]}
           scale={1}

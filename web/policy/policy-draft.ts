@@ -45,8 +45,8 @@ export interface TokenRow {
 }
 
 /**
- * A change of a policy: a client to block, to allow too or to allow alone, or a certificate to add
- * to the chosen ones. Without a chosen one, it replaces the default certificate.
+ * A change of a policy: a client to block, to allow too or to allow alone; or a certificate to add.
+ * If the policy names no certificate, the added one replaces the default.
  */
 export interface PolicyChange {
   readonly deny?: string

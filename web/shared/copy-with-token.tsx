@@ -38,8 +38,8 @@ export function CopyWithToken(props: CopyWithTokenProps) {
       expires: new Date(Date.now() + TOKEN_DAYS * DAY_MS).toISOString(),
     }
     create.mutate(input, {
-      onSuccess: async ({ token }) => {
-        const command = text.replace('$TOKEN', token)
+      onSuccess: async (created) => {
+        const command = text.replace('$TOKEN', created.token)
         setUncopied((await copyText(command)) ? undefined : command)
       },
     })
@@ -62,7 +62,7 @@ export function CopyWithToken(props: CopyWithTokenProps) {
         </p>
       )}
       {info !== undefined && (
-        <p role="status" className={classes.note}>
+        <p role="status" className={`meta dim ${classes.created}`}>
           {uncopied === undefined
             ? 'The command was copied'
             : 'The browser could not copy the command, so copy it now'}{' '}

@@ -17,6 +17,9 @@ export const INVITATION_LIFETIME = 30 * 24 * 60 * 60 * 1000
 /** Lifetime of an invitation that names none, ms: 7 days. */
 export const DEFAULT_INVITATION_LIFETIME = 7 * 24 * 60 * 60 * 1000
 
+/** Maximum length of the note of an invitation, characters. */
+export const INVITATION_NOTE = 200
+
 /** The kinds of providers, which are also the names of those of the environment. */
 export const PROVIDER_KINDS = ['github', 'google', 'facebook', 'oidc', 'oauth2'] as const
 
@@ -212,7 +215,11 @@ export const invitationInput = exact({
   ),
   expires: z.optional(isoTime.check(z.describe('at most in 30 days; by default in 7 days'))),
   note: z.optional(
-    line(200).check(z.describe('whom it is for; in the list and the audit log, not on its page')),
+    line(INVITATION_NOTE).check(
+      z.describe(
+        'who is invited; in the list and the audit log, not on the page of the invitation',
+      ),
+    ),
   ),
 })
 

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useBlocker } from '@tanstack/react-router'
 import * as z from 'zod/mini'
 import { LOCAL_PROVIDER } from '../../../server/contract/access/principal.ts'
-import type { InvitationInput } from '../../../server/contract/access/provider.ts'
+import { INVITATION_NOTE, type InvitationInput } from '../../../server/contract/access/provider.ts'
 import { api, NoResponse, readJson } from '../../api/client.ts'
 import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
@@ -112,8 +112,11 @@ function InviteForm(props: {
     ...(note.trim() !== '' && { note: note.trim() }),
   })
   const fields = {
-    ...{ provider: 'provider', role: 'role', databases: 'databases' },
-    ...{ expires: 'lifetime', note: 'note' },
+    provider: 'provider',
+    role: 'role',
+    databases: 'databases',
+    expires: 'lifetime',
+    note: 'note',
   }
   return (
     <FormFrame
@@ -137,9 +140,9 @@ function InviteForm(props: {
     >
       <TextInput
         label="For"
-        description="Shown in the list of invitations and in Activity, not to them."
+        description="A name or a note. Shown in the list of invitations and in Activity."
         placeholder="Grace, new in support"
-        maxLength={200}
+        maxLength={INVITATION_NOTE}
         // The providers may load after the dialog has opened.
         autoFocus
         data-autofocus
